@@ -1,0 +1,43 @@
+# Each target is one command on a fresh clone: .venv is made from requirements.lock when it is missing.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: help env demo test test-slow check bench docs lock clean
+
+help:           ## show this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+env: .venv/made ## create .venv from the lock file
+
+.venv/made: requirements.lock pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch .venv/made
+
+demo: env       ## learn to tell unseen classes apart, in under a minute
+	$(BIN)/pairlearn demo
+
+test: env       ## the default test suite
+	$(BIN)/python -m pytest
+
+test-slow: env  ## the slow checks alone
+	$(BIN)/python -m pytest -m slow
+
+check: env      ## formatting, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: env      ## every benchmark at its quick size (full size: run the script itself)
+	set -e; for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script --quick; done
+
+docs: env       ## run every example in the guide and every docstring
+	$(BIN)/python -m pytest --doctest-modules src/pairlearn --doctest-glob='*.md' docs README.md
+
+lock: env       ## write requirements.lock anew from what is installed
+	$(BIN)/python -m pip freeze --exclude-editable --disable-pip-version-check > requirements.lock
+
+clean:          ## remove everything that make creates
+	rm -rf .venv build dist *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,38 @@
+"""What can go wrong, each with advice in its message."""
+
+from __future__ import annotations
+
+
+class InputError(ValueError):
+    """The data or an argument cannot be used; the message says what to do."""
+
+
+class SymmetryError(InputError):
+    """A pair kernel has the wrong symmetry for this machine."""
+
+
+class MissingIdsError(InputError):
+    """Some ids of a pair table are not in the table of examples.
+
+    `missing` holds them all, the message only the first few.
+    """
+
+    def __init__(self, message: str, missing: list[object]) -> None:
+        super().__init__(message)
+        self.missing = missing
+
+
+class TooLargeError(MemoryError):
+    """The plan needs more memory than the budget allows."""
+
+
+class ConflictWarning(UserWarning):
+    """The same pair carries contradictory labels."""
+
+
+class SymmetryWarning(UserWarning):
+    """The decision function will not be symmetric: g(u, v) != g(v, u)."""
+
+
+class DefinitenessWarning(UserWarning):
+    """A kernel is not known to be positive semidefinite."""

@@ -1,0 +1,139 @@
+"""Drawings of curves that are already computed; needs matplotlib, which is imported only when drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import cycle
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from pairlearn.errors import InputError
+from pairlearn.evaluation.rates import DetCurve
+from pairlearn.types import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SCALES = ("normal", "log", "linear")
+SUFFIXES = (".png", ".svg", ".pdf")
+# Okabe and Ito's colours without the pale ones; every line has its own dashes too, for print in grey.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00")
+DASHES = ("-", (0, (6, 2)), (0, (1.2, 1.4)), (0, (7, 2, 1.2, 2)), (0, (3, 1.4)))
+DECADES = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
+TICKS = {
+    "normal": (*DECADES, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95),
+    "log": (*DECADES, 0.01, 0.1, 1.0),
+}
+
+
+def draw_det(
+    curves: DetCurve | Mapping[str, DetCurve],
+    path: str | Path | None = None,
+    ax: Axes | None = None,
+    scale: str = "normal",
+) -> Axes:
+    """Draw DET curves, FNMR over FMR, and return the axes; nearer to the lower left corner is better.
+
+    scale: "normal" (normal deviates Φ⁻¹(rate)), "log" or "linear". A circle on the thin diagonal marks
+    the equal error rate. With `path` the figure is written as .png, .svg or .pdf.
+
+    >>> rates = np.linspace(1, 0, 11)
+    >>> ax = draw_det({"a guess": DetCurve(np.arange(11), rates, 1 - rates)})
+    >>> ax.get_xlabel(), ax.get_legend().get_texts()[0].get_text()
+    ('False match rate (%)', 'a guess  (EER 50.0 %)')
+    """
+    named = {"": curves} if isinstance(curves, DetCurve) else dict(curves)
+    _check_drawing(named, path, scale)
+    ax = _new_axes() if ax is None else ax
+    _prepare_axes(ax, named.values(), scale)
+    ax.axline((0.1, 0.1), (0.2, 0.2), color="0.55", linewidth=0.7, zorder=1)
+    for (name, curve), colour, dashes in zip(named.items(), cycle(COLOURS), cycle(DASHES), strict=False):
+        _draw_curve(ax, name, curve, color=colour, linestyle=dashes)
+    ax.legend(loc="best", fontsize=9, framealpha=0.9, edgecolor="none", handlelength=3.2)
+    if path is not None:
+        cast("Figure", ax.figure).savefig(path, dpi=200)
+    return ax
+
+
+def _check_drawing(curves: Mapping[str, DetCurve], path: str | Path | None, scale: str) -> None:
+    if not curves:
+        raise InputError("there is no curve to draw; pass {'name': det_curve(scores)}")
+    for name, curve in curves.items():
+        if not isinstance(curve, DetCurve):
+            raise InputError(f"{name!r} is a {type(curve).__name__}, not a DetCurve; pass det_curve(scores)")
+    if scale not in SCALES:
+        raise InputError(f"scale must be one of {', '.join(SCALES)}, got {scale!r}")
+    if path is not None and Path(path).suffix.lower() not in SUFFIXES:
+        raise InputError(f"cannot write {Path(path).name!r}; the name must end in {', '.join(SUFFIXES)}")
+
+
+def _new_axes() -> Axes:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("drawing needs matplotlib: pip install 'pairlearn[plots]'") from error
+    # A bare Figure leaves pyplot's global state and the choice of a backend alone.
+    ax = Figure(figsize=(5.4, 5.4), layout="constrained").subplots()
+    ax.set_box_aspect(1)
+    return ax
+
+
+def _prepare_axes(ax: Axes, curves: Iterable[DetCurve], scale: str) -> None:
+    curves = list(curves)
+    worst = max(curve.equal_error_rate for curve in curves)
+    _set_scale(ax, scale)
+    ax.set_xlim(_limits(scale, worst, [curve.fmr for curve in curves]))
+    ax.set_ylim(_limits(scale, worst, [curve.fnmr for curve in curves]))
+    ax.set(xlabel="False match rate (%)", ylabel="False non-match rate (%)")
+    ax.grid(color="0.9", linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _set_scale(ax: Axes, scale: str) -> None:
+    from matplotlib.ticker import FixedLocator, FuncFormatter
+
+    name = "function" if scale == "normal" else scale
+    options: dict[str, Any] = {"functions": (ndtri, ndtr)} if scale == "normal" else {}
+    ax.set_xscale(name, **options)
+    ax.set_yscale(name, **options)
+    for axis in (ax.xaxis, ax.yaxis):
+        if scale in TICKS:
+            axis.set_major_locator(FixedLocator(TICKS[scale]))
+        axis.set_major_formatter(FuncFormatter(lambda rate, _: f"{100 * rate:.6g}"))
+
+
+def _limits(scale: str, worst: float, rates: list[Floats]) -> tuple[float, float]:
+    if scale == "linear":
+        return 0.0, float(np.clip(4 * worst, 0.02, 1.0))
+    smallest = min(float(r[r > 0].min()) for r in rates)
+    upper = 1.0 if scale == "log" else (0.6 if worst < 0.3 else 0.97)
+    return float(np.clip(0.8 * smallest, 8e-8, 0.02)), upper
+
+
+def _draw_curve(ax: Axes, name: str, curve: DetCurve, **style: Any) -> None:
+    eer = curve.equal_error_rate
+    label = f"{name}  (EER {_per_cent(eer)} %)" if name else f"EER {_per_cent(eer)} %"
+    ax.plot(*_visible_points(ax, curve), label=label, linewidth=1.7, **style)
+    ax.plot(eer, eer, "o", markersize=5, markerfacecolor="white", color=style["color"], zorder=3)
+
+
+def _per_cent(rate: float) -> str:
+    return f"{100 * rate:.1f}" if rate >= 0.1 else f"{100 * rate:.2g}"
+
+
+def _visible_points(ax: Axes, curve: DetCurve) -> tuple[Floats, Floats]:
+    """Return points along the polyline: more where it is coarse, fewer where they fall on the same dot."""
+    rates = np.column_stack([curve.fmr, curve.fnmr])
+    if len(rates) < 2000:
+        # A straight piece between two points is bent on other than linear axes.
+        at = np.linspace(0, len(rates) - 1, 20 * len(rates))
+        rates = np.column_stack([np.interp(at, np.arange(len(rates)), column) for column in rates.T])
+    rates = np.clip(rates, 1e-9, 1 - 1e-9)
+    dots = np.round(2000 * ax.transAxes.inverted().transform(ax.transData.transform(rates)))
+    new = np.append(True, np.any(dots[1:] != dots[:-1], axis=1))
+    return rates[new, 0], rates[new, 1]

@@ -1,0 +1,144 @@
+"""Error rates as the threshold moves: a pair is accepted when its value >= threshold.
+
+FMR(b) = share of negative pairs accepted, FNMR(b) = share of positive pairs rejected. Reflexive pairs (an
+example with itself) flatter a result: they are left out when the scores know their examples, unless
+`reflexive=True`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from pairlearn.errors import InputError
+from pairlearn.evaluation.scores import Scores
+from pairlearn.types import Floats
+
+
+class Rates(NamedTuple):
+    """Error rates at one threshold."""
+
+    fmr: float
+    fnmr: float
+
+
+@dataclass(frozen=True, eq=False)
+class DetCurve:
+    """Points of a DET curve by rising threshold, from (FMR, FNMR) = (1, 0) to (0, 1); shapes (n_points,).
+
+    >>> curve = DetCurve(np.array([0.0, 1.0, np.inf]), np.array([1.0, 0.1, 0.0]), np.array([0.0, 0.3, 1.0]))
+    >>> round(curve.equal_error_rate, 4), curve.fnmr_at(0.1), round(curve.area_under_roc, 3)
+    (0.25, 0.3, 0.8)
+    """
+
+    thresholds: Floats
+    fmr: Floats
+    fnmr: Floats
+
+    def __post_init__(self) -> None:
+        if not len(self.thresholds) == len(self.fmr) == len(self.fnmr) >= 2:
+            raise InputError("thresholds, fmr and fnmr need the same length, two or more points")
+        if not self.fmr[0] - self.fnmr[0] > 0 > self.fmr[-1] - self.fnmr[-1]:
+            raise InputError("a DET curve runs from (fmr, fnmr) = (1, 0) to (0, 1); sort by rising threshold")
+
+    @property
+    def equal_error_rate(self) -> float:
+        """The rate where the polyline through the points crosses FMR = FNMR."""
+        gap = self.fmr - self.fnmr
+        after = int(np.argmax(gap <= 0))
+        before = after - 1
+        step = gap[before] / (gap[before] - gap[after])
+        return float(self.fmr[before] + step * (self.fmr[after] - self.fmr[before]))
+
+    @property
+    def area_under_roc(self) -> float:
+        """The area below the polyline (FMR, 1 − FNMR)."""
+        return float(np.trapezoid(self.fnmr - 1.0, self.fmr))
+
+    def fnmr_at(self, fmr: float) -> float:
+        """Return the smallest FNMR of a threshold whose FMR is at most `fmr`."""
+        if not 0 <= fmr <= 1:
+            raise InputError(f"fmr must be a rate between 0 and 1, got {fmr}; try 1e-3 for 0.1 %")
+        return float(self.fnmr[np.argmax(self.fmr <= fmr)])
+
+
+def det_curve(scores: Scores, *, reflexive: bool = False) -> DetCurve:
+    """Return the DET curve: one point per distinct value, then the end point, which rejects all.
+
+    FMR(b) = #{negatives ≥ b}/#negatives, FNMR(b) = #{positives < b}/#positives.
+
+    >>> curve = det_curve(Scores([0.1, 0.4, 0.4, 0.8], [-1, -1, 1, 1]))
+    >>> curve.thresholds.tolist(), curve.fmr.tolist(), curve.fnmr.tolist()
+    ([0.1, 0.4, 0.8, inf], [1.0, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 1.0])
+    """
+    scores = _with_both_labels(scores, reflexive)
+    # Sorting values is several times faster than sorting indices, so the labels are not carried along.
+    values, positives = np.sort(scores.values), np.sort(scores.positives)
+    first = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
+    thresholds = np.append(values[first], np.inf)
+    rejected = np.append(first, values.size)
+    rejected_positives = np.searchsorted(positives, thresholds)
+    n_negatives = values.size - positives.size
+    accepted_negatives = n_negatives - (rejected - rejected_positives)
+    return DetCurve(thresholds, accepted_negatives / n_negatives, rejected_positives / positives.size)
+
+
+def equal_error_rate(scores: Scores, *, reflexive: bool = False) -> float:
+    """Return the rate where the polyline through the DET points crosses FMR = FNMR.
+
+    It depends on the order of the values only, not on their scale.
+
+    >>> equal_error_rate(Scores([0.1, 0.4, 0.6, 0.8], [-1, 1, -1, 1]))
+    0.5
+    """
+    return det_curve(scores, reflexive=reflexive).equal_error_rate
+
+
+def fnmr_at_fmr(scores: Scores, fmr: float, *, reflexive: bool = False) -> float:
+    """Return the smallest FNMR that a threshold reaches with FMR at most `fmr`.
+
+    min {FNMR(b) : FMR(b) ≤ fmr}; with fewer than 1/fmr negative pairs no false match is allowed at all.
+
+    >>> fnmr_at_fmr(Scores([0.1, 0.7, 0.6, 0.8], [-1, -1, 1, 1]), 1e-2)
+    0.5
+    """
+    return det_curve(scores, reflexive=reflexive).fnmr_at(fmr)
+
+
+def area_under_roc(scores: Scores, *, reflexive: bool = False) -> float:
+    """Return the chance that a positive pair scores above a negative one, ties counting ½.
+
+    AUC = P(p > n) + ½·P(p = n) for a random positive value p and a random negative value n.
+
+    >>> area_under_roc(Scores([0.1, 0.4, 0.4, 0.8], [-1, -1, 1, 1]))
+    0.875
+    """
+    return det_curve(scores, reflexive=reflexive).area_under_roc
+
+
+def rates_at(scores: Scores, threshold: float, *, reflexive: bool = False) -> Rates:
+    """Return FMR and FNMR when pairs with value >= threshold are accepted.
+
+    >>> rates_at(Scores([0.1, 0.4, 0.4, 0.8], [-1, -1, 1, 1]), 0.5)
+    Rates(fmr=0.0, fnmr=0.5)
+    """
+    if np.isnan(threshold):
+        raise InputError("threshold is NaN; pass a number, or use det_curve for all thresholds")
+    scores = _with_both_labels(scores, reflexive)
+    fmr = np.mean(scores.negatives >= threshold)
+    return Rates(float(fmr), float(np.mean(scores.positives < threshold)))
+
+
+def _with_both_labels(scores: Scores, reflexive: bool) -> Scores:
+    kept = scores if reflexive else scores.without_reflexive()
+    n_positives = int(np.count_nonzero(kept.labels > 0))
+    if 0 < n_positives < len(kept):
+        return kept
+    left_out = len(scores) - len(kept)
+    note = f" ({left_out} reflexive pairs left out; reflexive=True keeps them)" if left_out else ""
+    raise InputError(
+        f"rates need positive and negative pairs, got {n_positives} positive and {len(kept) - n_positives} "
+        f"negative{note}; add pairs of {'different classes' if n_positives else 'the same class'}"
+    )

@@ -1,0 +1,115 @@
+"""Scores: what a machine says about pairs, next to what is true."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from pairlearn.errors import InputError
+from pairlearn.types import Floats, Ints
+
+Column = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """One value per pair, larger = more alike, with its label and, if known, who is in the pair.
+
+    values, labels (+1 same, −1 different), and the optional columns left, right (example ids; the same id
+    means the same example on both sides), left_identity, right_identity (class ids): all of shape (n_pairs,).
+
+    >>> scores = Scores([0.9, 0.2, 1.5], [1, -1, 1], left=[0, 0, 1], right=[1, 2, 1])
+    >>> len(scores), scores.positives.tolist(), len(scores.without_reflexive())
+    (3, [0.9, 1.5], 2)
+    """
+
+    values: Floats
+    labels: Ints
+    left: Column | None = None
+    right: Column | None = None
+    left_identity: Column | None = None
+    right_identity: Column | None = None
+
+    def __post_init__(self) -> None:
+        for name, column in _columns(self).items():
+            object.__setattr__(self, name, column)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, key: slice | Column) -> Scores:
+        """Return the chosen pairs, by slice, mask or index array."""
+        columns: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        return replace(self, **{name: column[key] for name, column in columns.items() if column is not None})
+
+    @property
+    def positives(self) -> Floats:
+        """Values of the pairs with label +1, in the given order."""
+        return self.values[self.labels > 0]
+
+    @property
+    def negatives(self) -> Floats:
+        """Values of the pairs with label −1, in the given order."""
+        return self.values[self.labels < 0]
+
+    def without_reflexive(self) -> Scores:
+        """Return the pairs of two different examples; all of them when the example ids are unknown."""
+        if self.left is None or self.right is None:
+            return self
+        different = self.left != self.right
+        return self if different.all() else self[different]
+
+
+def _columns(scores: Scores) -> dict[str, Column | None]:
+    values = _check_values(scores.values)
+    columns: dict[str, Column | None] = {"values": values, "labels": _check_labels(scores.labels)}
+    for one, other in (("left", "right"), ("left_identity", "right_identity")):
+        columns[one], columns[other] = _check_ids(one, getattr(scores, one), other, getattr(scores, other))
+    for name, column in columns.items():
+        if column is not None and column.shape != values.shape:
+            raise InputError(
+                f"{name} has shape {column.shape} but there are {values.size} values; give one entry per pair"
+            )
+    return columns
+
+
+def _check_values(values: object) -> Floats:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError("values must be numbers, one score per pair") from error
+    if array.ndim != 1:
+        raise InputError(f"values must be one column, got shape {array.shape}; try values.ravel()")
+    bad = ~np.isfinite(array)
+    if bad.any():
+        raise InputError(
+            f"values contain NaN or infinity (first at pair {bad.argmax()}, {bad.sum()} in all); "
+            "drop these pairs, or give failed comparisons a low finite score"
+        )
+    return array
+
+
+def _check_labels(labels: object) -> Ints:
+    array = np.asarray(labels)
+    if array.dtype.kind not in "iuf" or not np.all((array == 1) | (array == -1)):
+        raise InputError(
+            "labels must be +1 (same class) or -1 (different); use np.where(same, 1, -1) for booleans "
+            "or 0/1, and drop unlabelled pairs"
+        )
+    return array.astype(np.int8, copy=False)
+
+
+def _check_ids(one: str, ones: object, other: str, others: object) -> tuple[Column | None, Column | None]:
+    if ones is None and others is None:
+        return None, None
+    if ones is None or others is None:
+        raise InputError(f"{one} and {other} belong together: give both or neither")
+    first, second = np.asarray(ones), np.asarray(others)
+    if {first.dtype.kind, second.dtype.kind} & set("US") and first.dtype.kind != second.dtype.kind:
+        raise InputError(
+            f"{one} has ids of type {first.dtype} and {other} of type {second.dtype}; "
+            "an example must have the same id on both sides"
+        )
+    return first, second

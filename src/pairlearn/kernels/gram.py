@@ -1,0 +1,86 @@
+"""The matrix of a base kernel on a table of examples, computed once and shared."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pairlearn.errors import DefinitenessWarning, InputError
+from pairlearn.kernels.base import Kernel
+from pairlearn.kernels.similarity import check_symmetric
+from pairlearn.pairs import check_examples, count_examples, take_examples
+from pairlearn.types import Examples, Floats, Ints
+
+SAMPLE = 200
+
+
+class Gram:
+    """Gram(kernel, examples): a value that `base=` accepts, so that many fits share one matrix.
+
+    >>> import numpy as np, pairlearn as pl
+    >>> pl.Gram(pl.kernels.Linear(), np.eye(2)).matrix.tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+
+    def __init__(self, kernel: Kernel, examples: Examples, *, dtype: Any = np.float64) -> None:
+        self.examples = check_examples(examples)
+        self.kernel = kernel.resolved(self.examples)
+        self.dtype = np.dtype(dtype)
+        if self.dtype not in (np.float32, np.float64):
+            raise InputError(f"a Gram matrix is float32 or float64, got {self.dtype}")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Gram:
+        # A value: scikit-learn's clone may share it instead of copying the matrix for every fold.
+        return self
+
+    def __len__(self) -> int:
+        return count_examples(self.examples)
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """K with K[i, j] = k(i, j), shape (m, m), exactly symmetric."""
+        return gram_matrix(self.kernel, self.examples, np.arange(len(self)), self.dtype)
+
+
+def gram_matrix(kernel: Kernel, examples: Examples, index: Ints, dtype: Any = np.float64) -> Floats:
+    """Gram matrix of the examples `index`, symmetric bit by bit."""
+    whole = len(index) == count_examples(examples)
+    chosen = examples if whole else take_examples(examples, index)
+    anchor = kernel.anchor(examples, index)
+    K = kernel(_wide(chosen, dtype), _wide(anchor, dtype))
+    check_symmetric(K)
+    # Rounding may leave K[i, j] != K[j, i] in the last bit; the average is symmetric bit by bit.
+    return np.ascontiguousarray(0.5 * (K + K.T), dtype=dtype)
+
+
+def _wide(table: Any, dtype: Any) -> Any:
+    return table.astype(dtype) if hasattr(table, "astype") and table.dtype != dtype else table
+
+
+def check_definite(kernel: Kernel, matrix: Floats) -> None:
+    """Refuse a kernel known to be indefinite; check an unknown one on a sample and warn.
+
+    The sample is the leading principal block of an even spread of examples: if that has a clearly
+    negative eigenvalue, so has the whole matrix.
+    """
+    if kernel.definite is True:
+        return
+    spread = np.unique(np.linspace(0, len(matrix) - 1, min(SAMPLE, len(matrix))).astype(np.int64))
+    eigenvalues = np.linalg.eigvalsh(np.asarray(matrix[np.ix_(spread, spread)], dtype=np.float64))
+    smallest, largest = float(eigenvalues[0]), float(np.abs(eigenvalues).max(initial=0.0))
+    if kernel.definite is False or smallest < -1e-6 * largest:
+        raise InputError(
+            f"the base kernel is not positive semidefinite (smallest eigenvalue {smallest:.3g} of a sample, "
+            f"largest {largest:.3g}), so the optimum is not defined; clip its spectrum, or expand the "
+            "similarity over basis examples and use a linear base on these features"
+        )
+    if kernel.definite is None and len(spread) < len(matrix):
+        warnings.warn(
+            f"{type(kernel).__name__} is not known to be positive semidefinite; a sample of {len(spread)} "
+            "examples showed no negative eigenvalue. Pass definite=True if you know better.",
+            DefinitenessWarning,
+            stacklevel=3,
+        )

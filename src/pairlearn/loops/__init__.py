@@ -1,0 +1,1 @@
+"""Everything compiled: arrays in, arrays out."""

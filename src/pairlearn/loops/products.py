@@ -1,0 +1,61 @@
+"""Products around a Gram matrix, compiled and parallel."""
+
+from __future__ import annotations
+
+import numba as nb
+
+from pairlearn.types import Floats, Ints
+
+# Sums may be regrouped for speed; the grouping is fixed by the length, so equal rows give equal bits.
+FAST = {"reassoc", "contract", "nsz", "arcp"}
+
+
+@nb.njit(cache=True, parallel=True, fastmath=FAST)
+def pair_dots(T: Floats, E: Floats, left: Ints, right: Ints, out: Floats) -> None:
+    """out[k] += ⟨T[left_k], E[right_k]⟩."""
+    for k in nb.prange(len(left)):
+        row, other = T[left[k]], E[right[k]]
+        total = 0.0
+        for t in range(len(row)):
+            total += row[t] * other[t]
+        out[k] += total
+
+
+@nb.njit(cache=True, parallel=True)
+def add_rows(indptr: Ints, indices: Ints, data: Floats, K: Floats, out: Floats) -> None:
+    """out = M K for a sparse M (CSR) and a dense K."""
+    for i in nb.prange(len(indptr) - 1):
+        row = out[i]
+        row[:] = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            weight, source = data[e], K[indices[e]]
+            for j in range(len(row)):
+                row[j] += weight * source[j]
+
+
+@nb.njit(cache=True, parallel=True)
+def add_triangle(S: Floats, first: int, shift: int, offsets: Ints, own_left: Floats, own_right: Floats, out: Floats) -> None:
+    """Add rows first … of the upper triangle, S[i − first, j − first], and both own terms, to packed values."""
+    m = len(own_left)
+    for r in nb.prange(len(S)):
+        i = first + r
+        start = offsets[i] - (i + shift)
+        for j in range(i + shift, m):
+            out[start + j] += S[r, j - first] + (own_left[i] + own_right[j])
+
+
+@nb.njit(cache=True, parallel=True)
+def add_own(own_left: Floats, own_right: Floats, left: Ints, right: Ints, out: Floats) -> None:
+    """out[k] += own_left[left_k] + own_right[right_k]."""
+    for k in nb.prange(len(left)):
+        out[k] += own_left[left[k]] + own_right[right[k]]
+
+
+@nb.njit(cache=True, parallel=True)
+def add_gathered(
+    S: Floats, first: int, chosen: Ints, left: Ints, right: Ints, own_left: Floats, own_right: Floats, out: Floats
+) -> None:
+    """out[k] += S[left_k − first, right_k] and both own terms, for the chosen pairs k."""
+    for t in nb.prange(len(chosen)):
+        k = chosen[t]
+        out[k] += S[left[k] - first, right[k]] + (own_left[left[k]] + own_right[right[k]])

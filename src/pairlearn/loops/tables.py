@@ -1,0 +1,68 @@
+"""Values of a table from a base Gram matrix, compiled.
+
+A table is given by eight weights w on
+    1, s, t, s², t², s·t, x, y   with   s = (ac + bd) + (ad + bc),  t = (ac + bd) − (ad + bc),
+                                        x = ac·bd,  y = ad·bc.
+In this grouping swapping a pair changes only the sign of t and exchanges x with y, so symmetric tables are
+symmetric, and antisymmetric ones antisymmetric, to the last bit; t is exactly 0 for a reflexive pair.
+"""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+
+from pairlearn.types import Floats, Ints
+
+
+@nb.njit(cache=True, inline="always")
+def _value(ac, ad, bc, bd, w):  # type: ignore[no-untyped-def]
+    u = ac + bd
+    v = ad + bc
+    s = u + v
+    t = u - v
+    return (w[0] + w[1] * s + w[3] * (s * s) + w[4] * (t * t)) + (w[2] * t + w[5] * (s * t)) + (w[6] * (ac * bd) + w[7] * (ad * bc))
+
+
+@nb.njit(cache=True, parallel=True)
+def fill_block(K: Floats, a: Ints, b: Ints, c: Ints, d: Ints, w: Floats, out: Floats) -> None:
+    """out[i, j] = K((a_i, b_i), (c_j, d_j))."""
+    for i in nb.prange(len(a)):
+        row_a = K[a[i]]
+        row_b = K[b[i]]
+        for j in range(len(c)):
+            out[i, j] = _value(row_a[c[j]], row_a[d[j]], row_b[c[j]], row_b[d[j]], w)
+
+
+@nb.njit(cache=True, parallel=True)
+def fill_lower(K: Floats, a: Ints, b: Ints, start: int, w: Floats, out: Floats) -> None:
+    """Rows start … of the lower triangle of the square block of the pairs (a_i, b_i), diagonal included."""
+    n = len(a)
+    for k in nb.prange(n - start):
+        # Long and short rows alternate, so that threads share the work evenly.
+        i = start + k // 2 if k % 2 == 0 else n - 1 - k // 2
+        row_a = K[a[i]]
+        row_b = K[b[i]]
+        for j in range(i + 1):
+            out[i, j] = _value(row_a[a[j]], row_a[b[j]], row_b[a[j]], row_b[b[j]], w)
+
+
+@nb.njit(cache=True)
+def fill_row(row_a: Floats, row_b: Floats, c: Ints, d: Ints, w: Floats, out: Floats) -> None:
+    """out[j] = K((a, b), (c_j, d_j)) given the Gram rows of a and b."""
+    for j in range(len(c)):
+        out[j] = _value(row_a[c[j]], row_a[d[j]], row_b[c[j]], row_b[d[j]], w)
+
+
+@nb.njit(cache=True)
+def fill_self(aa: Floats, ab: Floats, bb: Floats, w: Floats, out: Floats) -> None:
+    """out[i] = K((a_i, b_i), (a_i, b_i)) given the three Gram values of each pair."""
+    for i in range(len(aa)):
+        out[i] = _value(aa[i], ab[i], ab[i], bb[i], w)
+
+
+def block_twin(K: Floats, a: Ints, b: Ints, c: Ints, d: Ints, w: Floats) -> Floats:
+    """What `fill_block` computes, in NumPy."""
+    ac, ad, bc, bd = K[np.ix_(a, c)], K[np.ix_(a, d)], K[np.ix_(b, c)], K[np.ix_(b, d)]
+    s, t = (ac + bd) + (ad + bc), (ac + bd) - (ad + bc)
+    return w[0] + w[1] * s + w[2] * t + w[3] * s**2 + w[4] * t**2 + w[5] * s * t + w[6] * ac * bd + w[7] * ad * bc

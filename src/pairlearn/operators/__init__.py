@@ -1,0 +1,1 @@
+"""Gram matrices of pair kernels, by what they can do."""

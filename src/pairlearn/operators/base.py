@@ -1,0 +1,51 @@
+"""What the Gram matrix of a pair kernel can do, whatever holds it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from pairlearn.types import Floats, Ints
+
+
+class PairOperator(ABC):
+    """The n × n Gram matrix of n pairs, never formed unless it is small."""
+
+    n_pairs: int
+
+    @abstractmethod
+    def diagonal(self) -> Floats:
+        """K(i, i) of every pair, (n,)."""
+
+    @abstractmethod
+    def submatrix(self, rows: Ints, cols: Ints | None = None) -> Floats:
+        """Block of these pairs, (len(rows), len(cols)); square and symmetric without `cols`."""
+
+    @abstractmethod
+    def add_product(self, coefficients: Floats, out: Floats) -> None:
+        """out += K @ coefficients; cost follows the non-zero coefficients."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, n)."""
+        return self.n_pairs, self.n_pairs
+
+    @property
+    def dtype(self) -> np.dtype[np.float64]:
+        """Always float64."""
+        return np.dtype(np.float64)
+
+    def __matmul__(self, coefficients: Floats) -> Floats:
+        out = np.zeros(self.n_pairs)
+        self.add_product(np.asarray(coefficients, dtype=np.float64), out)
+        return out
+
+    def rows(self, index: Ints) -> Floats:
+        """Whole rows, (len(index), n)."""
+        return self.submatrix(np.asarray(index), np.arange(self.n_pairs))
+
+    def as_linear_operator(self) -> LinearOperator:
+        """The same for SciPy's iterative methods."""
+        return LinearOperator(self.shape, matvec=self.__matmul__, rmatvec=self.__matmul__, dtype=self.dtype)

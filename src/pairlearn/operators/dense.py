@@ -1,0 +1,29 @@
+"""The Gram matrix itself: for small sets, and the reference in tests."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pairlearn.operators.base import PairOperator
+from pairlearn.types import Floats, Ints
+
+
+class DenseOperator(PairOperator):
+    """An explicit symmetric (n, n) matrix."""
+
+    def __init__(self, matrix: Floats) -> None:
+        self.matrix = np.ascontiguousarray(matrix, dtype=np.float64)
+        self.n_pairs = len(self.matrix)
+
+    def diagonal(self) -> Floats:
+        return np.diagonal(self.matrix).copy()
+
+    def submatrix(self, rows: Ints, cols: Ints | None = None) -> Floats:
+        return self.matrix[np.ix_(rows, rows if cols is None else cols)]
+
+    def add_product(self, coefficients: Floats, out: Floats) -> None:
+        used = np.nonzero(coefficients)[0]
+        if 4 * len(used) < self.n_pairs:
+            out += coefficients[used] @ self.matrix[used]
+        else:
+            out += self.matrix @ coefficients

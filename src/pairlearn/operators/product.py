@@ -1,0 +1,121 @@
+"""The fast product: every value of K @ θ from two matrix products over examples."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from pairlearn.loops import products
+from pairlearn.operators.base import PairOperator
+from pairlearn.operators.blocked import table_block, table_diagonal
+from pairlearn.operators.form import Matrix, PairForm, times
+from pairlearn.operators.source import Source
+from pairlearn.pair_kernels import Table
+from pairlearn.pairs import Triangle
+from pairlearn.types import Floats, Ints
+
+FEW = 0.03
+"""Below this share of all m² pairs single dot products beat whole matrix products."""
+
+
+class ProductOperator(PairOperator):
+    """Gram matrix of one table over pairs of m examples; needs the Gram matrix or features of the examples."""
+
+    def __init__(self, table: Table, source: Source, left: Ints, right: Ints, triangle: Triangle | None = None) -> None:
+        self.table, self.source = table, source
+        self.left, self.right, self.triangle = left, right, triangle
+        self.n_pairs = len(left)
+        m = source.n_examples
+        self.step = max(64, -(-m // 16))
+        if triangle is not None:
+            self._offsets = np.asarray(triangle.offset(np.arange(m + 1, dtype=np.int64)))
+        elif self.n_pairs > FEW * m * m:
+            self._order = np.argsort(left, kind="stable")
+            self._starts = np.searchsorted(left[self._order], np.arange(0, m + self.step, self.step))
+
+    @property
+    def rows_of_examples(self) -> Floats:
+        """E: features when there are any, else the Gram matrix, (m, r)."""
+        E = self.source.features if self.source.features is not None else self.source.matrix
+        assert E is not None
+        return E
+
+    def diagonal(self) -> Floats:
+        return table_diagonal(self.table, self.source, self.left, self.right)
+
+    def submatrix(self, rows: Ints, cols: Ints | None = None) -> Floats:
+        cols = rows if cols is None else cols
+        pairs = (self.left[rows], self.right[rows]), (self.left[cols], self.right[cols])
+        return table_block(self.table, self.source, *pairs)
+
+    def form(self, coefficients: Floats) -> PairForm:
+        """The quadratic form of these coefficients over the rows of examples."""
+        used = np.nonzero(coefficients)[0]
+        form = PairForm.of(self.table, self.left[used], self.right[used], coefficients[used], self.source.n_examples)
+        return form if self.source.features is None else form.collapsed(self.source.features)
+
+    def add_product(self, coefficients: Floats, out: Floats) -> None:
+        form, E = self.form(coefficients), self.rows_of_examples
+        gram = self.source.features is None
+        T = None if form.cross is None else (gram_times(E, form.cross) if gram else times(E, form.cross))
+        own_left = self._own(form, E, gram, left=True)
+        own_right = own_left if form.same_own else self._own(form, E, gram, left=False)
+        if T is None:
+            products.add_own(own_left, own_right, self.left, self.right, out)
+        elif self.triangle is not None:
+            self._add_triangle(T, E, own_left, own_right, out)
+        elif hasattr(self, "_order"):
+            self._add_blocks(T, E, own_left, own_right, out)
+        else:
+            products.pair_dots(np.ascontiguousarray(T), E, self.left, self.right, out)
+            products.add_own(own_left, own_right, self.left, self.right, out)
+
+    def _own(self, form: PairForm, E: Floats, gram: bool, *, left: bool) -> Floats:
+        square = form.square_left if left else form.square_right
+        turned = gram_times(E, square) if gram and square is not None else None
+        return form.own(E, left=left, turned=turned)
+
+    def _add_triangle(self, T: Floats, E: Floats, own_left: Floats, own_right: Floats, out: Floats) -> None:
+        assert self.triangle is not None
+        shift = 0 if self.triangle.reflexive else 1
+        for first in range(0, len(E), self.step):
+            S = T[first : first + self.step] @ E[first:].T
+            products.add_triangle(S, first, shift, self._offsets, own_left, own_right, out)
+
+    def _add_blocks(self, T: Floats, E: Floats, own_left: Floats, own_right: Floats, out: Floats) -> None:
+        for number, first in enumerate(range(0, len(E), self.step)):
+            chosen = self._order[self._starts[number] : self._starts[number + 1]]
+            if len(chosen):
+                S = T[first : first + self.step] @ E.T
+                products.add_gathered(S, first, chosen, self.left, self.right, own_left, own_right, out)
+
+
+def gram_times(K: Floats, matrix: Matrix) -> Floats:
+    """K @ matrix for a symmetric K, through the non-zeros when they are few."""
+    if not sparse.issparse(matrix) or matrix.nnz * 12 > matrix.shape[0] * matrix.shape[1]:
+        return times(K, matrix)
+    turned = sparse.csr_array(matrix.T)
+    out = np.empty_like(K)
+    products.add_rows(turned.indptr, turned.indices, turned.data, K, out)
+    return out.T
+
+
+class SumOperator(PairOperator):
+    """Sum of operators on the same pairs."""
+
+    def __init__(self, parts: list[PairOperator]) -> None:
+        self.parts = parts
+        self.n_pairs = parts[0].n_pairs
+
+    def diagonal(self) -> Floats:
+        return np.sum([part.diagonal() for part in self.parts], axis=0)
+
+    def submatrix(self, rows: Ints, cols: Ints | None = None) -> Floats:
+        total = self.parts[0].submatrix(rows, cols)
+        for part in self.parts[1:]:
+            total += part.submatrix(rows, cols)
+        return total
+
+    def add_product(self, coefficients: Floats, out: Floats) -> None:
+        for part in self.parts:
+            part.add_product(coefficients, out)

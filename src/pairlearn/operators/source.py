@@ -1,0 +1,54 @@
+"""Where the base kernel's values between training examples come from: a matrix, features, or anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pairlearn.kernels import Kernel
+from pairlearn.pairs import count_examples, take_examples
+from pairlearn.types import Examples, Floats, Ints
+
+
+@dataclass(frozen=True)
+class Source:
+    """Values k(i, j) between m examples.
+
+    `matrix` is the m × m Gram matrix or None when it does not fit; `features` is Z with K = ZZᵀ or None.
+    """
+
+    kernel: Kernel
+    examples: Examples
+    matrix: Floats | None = None
+    features: Floats | None = None
+
+    @property
+    def n_examples(self) -> int:
+        """Number of examples m."""
+        return len(self.matrix) if self.matrix is not None else count_examples(self.examples)
+
+    def block(self, rows: Ints, cols: Ints) -> Floats:
+        """K[rows][:, cols]."""
+        if self.matrix is not None:
+            return self.matrix[np.ix_(rows, cols)]
+        if self.features is not None:
+            return self.features[rows] @ self.features[cols].T
+        return self.kernel(take_examples(self.examples, rows), take_examples(self.examples, cols))
+
+    def elements(self, rows: Ints, cols: Ints) -> Floats:
+        """k(rows_t, cols_t), one value each."""
+        if self.matrix is not None:
+            return self.matrix[rows, cols]
+        if self.features is not None:
+            return np.einsum("ij,ij->i", self.features[rows], self.features[cols])
+        return _elements(self, rows, cols)
+
+
+def _elements(source: Source, rows: Ints, cols: Ints) -> Floats:
+    values = np.empty(len(rows))
+    step = 256
+    for start in range(0, len(rows), step):
+        part = slice(start, start + step)
+        values[part] = np.diagonal(source.block(rows[part], cols[part]))
+    return values

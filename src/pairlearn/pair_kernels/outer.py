@@ -1,0 +1,108 @@
+"""Outer functions of a projection: κ(s) with s a table, plus one self value per pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from pairlearn.errors import InputError
+from pairlearn.kernels import Kernel
+from pairlearn.pair_kernels.table import Table
+from pairlearn.types import Floats
+
+
+class Outer(Protocol):
+    """κ of an inner product s₁₂ and the self products s₁₁, s₂₂."""
+
+    @property
+    def parity(self) -> int:
+        """+1 when κ(−s) = κ(s), −1 when κ(−s) = −κ(s), 0 otherwise (at fixed self products)."""
+
+    def __call__(self, s12: Floats, s11: Floats, s22: Floats) -> Floats:
+        """κ, computed in place of s₁₂; s₁₁ is a column, s₂₂ a row."""
+
+
+@dataclass(frozen=True)
+class Power:
+    """(s + r)^p."""
+
+    degree: int
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        if int(self.degree) != self.degree or self.degree < 1:
+            raise InputError(f"the degree must be a positive integer, got {self.degree!r}; try 2")
+        if not self.offset >= 0:
+            raise InputError(f"the offset must be ≥ 0 (otherwise the kernel is indefinite), got {self.offset!r}")
+
+    @property
+    def parity(self) -> int:
+        return 0 if self.offset else (1 if self.degree % 2 == 0 else -1)
+
+    def __call__(self, s12: Floats, s11: Floats, s22: Floats) -> Floats:
+        s12 += self.offset
+        base = s12.copy() if self.degree > 2 else s12
+        for _ in range(self.degree - 1):
+            s12 *= base
+        return s12
+
+
+@dataclass(frozen=True)
+class GaussianOf:
+    """exp(−γ(s₁₁ + s₂₂ − 2 s₁₂))."""
+
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.gamma > 0:
+            raise InputError(f"gamma must be > 0, got {self.gamma!r}; try 1.0")
+
+    @property
+    def parity(self) -> int:
+        return 0
+
+    def __call__(self, s12: Floats, s11: Floats, s22: Floats) -> Floats:
+        s12 *= 2.0
+        # Both self products in one sum, so that swapping the two pairs changes no bit.
+        s12 -= s11 + s22
+        s12 *= self.gamma
+        np.minimum(s12, 0.0, out=s12)
+        return np.exp(s12, out=s12)
+
+
+@dataclass(frozen=True)
+class Expression:
+    """κ(projection). `mirrored` takes the projection at ((b, a), (c, d))."""
+
+    outer: Power | GaussianOf
+    projection: Table
+    mirrored: bool = False
+
+    def __post_init__(self) -> None:
+        if self.projection.swapped_both() != self.projection:
+            raise InputError("an outer function needs an order-invariant projection, e.g. tensor or difference")
+
+    @property
+    def cross(self) -> Table:
+        """The table of s₁₂."""
+        return self.projection.swapped_left() if self.mirrored else self.projection
+
+    @property
+    def base(self) -> Kernel | None:
+        """Base kernel of the projection."""
+        return self.projection.base
+
+    def on(self, base: Kernel) -> Expression:
+        """The same expression on this base, unless it has one already."""
+        return replace(self, projection=self.projection.on(base))
+
+    def swapped_left(self) -> tuple[float, Expression]:
+        """K((b, a), (c, d)) as a sign and an expression, reduced where the projection is (anti)symmetric."""
+        swapped = self.projection.swapped_left()
+        if swapped == self.projection:
+            return 1.0, self
+        if swapped == self.projection.scaled(-1.0) and self.outer.parity:
+            return float(self.outer.parity), self
+        return 1.0, replace(self, mirrored=not self.mirrored)

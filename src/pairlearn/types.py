@@ -1,0 +1,14 @@
+"""Names for the types that many modules share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.floating[Any]]
+Ints = NDArray[np.integer[Any]]
+Bools = NDArray[np.bool_]
+Examples = Any
+"""A 2-D array, a sparse matrix or a sequence of any objects; rows are examples."""
