@@ -123,7 +123,7 @@ def _draw_curve(ax: Axes, name: str, curve: DetCurve, **style: Any) -> None:
 
 
 def _per_cent(rate: float) -> str:
-    return f"{100 * rate:.1f}" if rate >= 0.1 else f"{100 * rate:.2g}"
+    return f"{100 * rate:#.3g}".rstrip(".")
 
 
 def _visible_points(ax: Axes, curve: DetCurve) -> tuple[Floats, Floats]:

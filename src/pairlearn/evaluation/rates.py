@@ -137,7 +137,7 @@ def _with_both_labels(scores: Scores, reflexive: bool) -> Scores:
     if 0 < n_positives < len(kept):
         return kept
     left_out = len(scores) - len(kept)
-    note = f" ({left_out} reflexive pairs left out; reflexive=True keeps them)" if left_out else ""
+    note = f" (reflexive pairs left out: {left_out}; reflexive=True keeps them)" if left_out else ""
     raise InputError(
         f"rates need positive and negative pairs, got {n_positives} positive and {len(kept) - n_positives} "
         f"negative{note}; add pairs of {'different classes' if n_positives else 'the same class'}"

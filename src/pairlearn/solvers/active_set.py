@@ -1,0 +1,238 @@
+"""Decomposition with a large working set: gradients by matrix products, exact solutions inside."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from pairlearn.loops import scan, smo
+from pairlearn.loops.blocks import set_columns
+from pairlearn.operators.base import PairOperator
+from pairlearn.solvers.newton import Box, Newton
+from pairlearn.solvers.problem import (
+    Callback,
+    Extremes,
+    Problem,
+    Progress,
+    Solution,
+    Status,
+    bias_of,
+    objective_of,
+    violation,
+)
+from pairlearn.types import Floats, Ints
+
+
+class WorkingSet:
+    """The pairs that are optimised together and their Gram matrix, updated slot by slot."""
+
+    def __init__(self, operator: PairOperator, limit: int) -> None:
+        self.operator, self.limit = operator, limit
+        self.pairs = np.zeros(0, dtype=np.int64)
+        self._matrix = np.empty((0, 0))
+
+    @property
+    def matrix(self) -> Floats:
+        """K_WW, a view on the first rows and columns of the store."""
+        n = len(self.pairs)
+        return self._matrix[:n, :n]
+
+    def update(self, needed: Ints, welcome: Ints) -> None:
+        """Bring in all needed pairs, then welcome ones while there is room; drop the others first."""
+        wanted = _unique_in_order(needed, welcome)[: max(self.limit, len(needed))]
+        keep = np.isin(self.pairs, wanted, assume_unique=True)
+        fresh = wanted[~np.isin(wanted, self.pairs, assume_unique=True)]
+        slots = np.nonzero(~keep)[0][: len(fresh)]
+        grown = len(self.pairs) + len(fresh) - len(slots)
+        self._reserve(grown)
+        slots = np.concatenate([slots, np.arange(len(self.pairs), grown)])
+        pairs = np.empty(grown, dtype=np.int64)
+        pairs[: len(self.pairs)] = self.pairs
+        pairs[slots] = fresh
+        self.pairs = pairs
+        if len(fresh):
+            rows = self.operator.submatrix(fresh, pairs)
+            self._matrix[slots, :grown] = rows
+            set_columns(self._matrix, slots, rows, grown)
+
+    def _reserve(self, n: int) -> None:
+        if n <= len(self._matrix):
+            return
+        size = min(max(n, int(1.3 * len(self._matrix))), max(n, self.limit))
+        store = np.empty((size, size))
+        old = len(self.pairs)
+        store[:old, :old] = self._matrix[:old, :old]
+        self._matrix = store
+
+
+@dataclass(frozen=True)
+class ActiveSet:
+    """Solve to a certified KKT gap: all free coefficients and the worst violators from both sides at once."""
+
+    tol: float = 1e-3
+    candidates: int = 2000
+    max_working_set: int = 20_000
+    max_iterations: int = 1000
+    time_budget: float | None = None
+    seed: int = 0
+
+    def solve(
+        self, problem: Problem, operator: PairOperator, start: Floats | None = None, callback: Callback | None = None
+    ) -> Solution:
+        """Coefficients for this problem, from zero or from a feasible start."""
+        return _Run(self, problem, operator, start, callback).solution()
+
+
+class _Run:
+    def __init__(
+        self, options: ActiveSet, problem: Problem, operator: PairOperator, start: Floats | None, callback: Callback | None
+    ) -> None:
+        self.options, self.problem, self.operator, self.callback = options, problem, operator, callback
+        self.constrained = problem.total is not None
+        self.theta = np.zeros(len(problem)) if start is None else start.copy()
+        self.rng = np.random.default_rng(options.seed)
+        self.history: list[Progress] = []
+        self.began = time.perf_counter()
+        self.profile: dict[str, float] = {}
+
+    def solution(self) -> Solution:
+        status = Status.INTERRUPTED
+        try:
+            status = self._iterate()
+        except KeyboardInterrupt:
+            pass
+        residual = self._residual()
+        gap = violation(self._extremes(residual), self.constrained)
+        if status is Status.CONVERGED and gap > self.options.tol:
+            status = Status.ITERATION_LIMIT
+        return Solution(
+            coefficients=self.theta,
+            bias=bias_of(self.problem, self.theta, residual),
+            status=status,
+            gap=gap,
+            objective=objective_of(self.problem, self.theta, residual),
+            history=tuple(self.history),
+        )
+
+    def _residual(self) -> Floats:
+        """p − Kθ, from scratch."""
+        product = np.zeros(len(self.problem))
+        if self.theta.any():
+            self.operator.add_product(self.theta, product)
+        return self.problem.linear - product
+
+    def _extremes(self, residual: Floats) -> Extremes:
+        p = self.problem
+        return Extremes(*scan.extremes(self.theta, p.lower, p.upper, residual, p.epsilon))
+
+    def _iterate(self) -> Status:
+        residual, fresh = self._residual(), True
+        working = WorkingSet(self.operator, self.options.max_working_set)
+        for iteration in range(self.options.max_iterations):
+            gap = violation(self._extremes(residual), self.constrained)
+            if self._report(iteration, gap, residual, len(working.pairs)):
+                return Status.INTERRUPTED
+            if gap <= self.options.tol:
+                if fresh:
+                    return Status.CONVERGED
+                residual, fresh = self._residual(), True
+                continue
+            if self._out_of_time():
+                return Status.TIME_BUDGET
+            t = time.perf_counter()
+            working.update(*self._choose(residual, first=iteration == 0 and not self.theta.any()))
+            t = self._tick("working set", t)
+            change = self._improve(working, residual, gap)
+            t = self._tick("inner", t)
+            residual *= -1.0
+            self.operator.add_product(change, residual)
+            residual *= -1.0
+            fresh = False
+            self._tick("product", t)
+        return Status.ITERATION_LIMIT
+
+    def _tick(self, name: str, since: float) -> float:
+        now = time.perf_counter()
+        self.profile[name] = self.profile.get(name, 0.0) + now - since
+        return now
+
+    def _choose(self, residual: Floats, *, first: bool) -> tuple[Ints, Ints]:
+        """(free coefficients, best candidates of both sides, alternating)."""
+        p, count = self.problem, min(self.options.candidates, len(self.problem))
+        free = (self.theta > p.lower) & (self.theta < p.upper)
+        if p.epsilon > 0:
+            free &= self.theta != 0
+        up, low = np.empty(len(p), dtype=np.float32), np.empty(len(p), dtype=np.float32)
+        scan.rates(self.theta, p.lower, p.upper, residual, p.epsilon, up, low)
+        if first:
+            # All rates tie at zero: a random choice covers the examples evenly.
+            noise = self.rng.random(len(p), dtype=np.float32) * np.float32(1e-3)
+            up += noise
+            low += noise
+        sides = [_largest(values, count) for values in (up, low)]
+        welcome = np.empty(2 * max(map(len, sides)), dtype=np.int64)
+        welcome[:] = -1
+        for offset, side in enumerate(sides):
+            welcome[offset : offset + 2 * len(side) : 2] = side
+        return np.nonzero(free)[0], welcome[welcome >= 0]
+
+    def _improve(self, working: WorkingSet, residual: Floats, gap: float) -> Floats:
+        """Solve on the working set; returns the change of θ as a full vector."""
+        p, W = self.problem, working.pairs
+        theta, v = self.theta[W].copy(), residual[W].copy()
+        lower, upper = p.lower[W], p.upper[W]
+        Q = working.matrix
+        tol = max(0.1 * gap, 0.3 * self.options.tol)
+        solve = smo.smo_pairs if self.constrained else smo.smo_single
+        steps = factorisations = 0
+        burst = 2 * len(W)
+        while True:
+            t = time.perf_counter()
+            more, inner_gap = solve(Q, v, theta, lower, upper, p.epsilon, tol, burst)
+            steps += more
+            t = self._tick("smo", t)
+            if inner_gap <= tol:
+                break
+            newton = Newton(Q, theta, v, Box(lower, upper, p.epsilon), self.constrained)
+            solved = newton.run(0.3 * self.options.tol if gap < 1 else tol, 30)
+            factorisations += newton.factorisations
+            self._tick("newton", t)
+            if solved:
+                break
+            burst *= 4
+        self.note = (steps, factorisations)
+        change = np.zeros(len(p))
+        change[W] = theta - self.theta[W]
+        self.theta[W] = theta
+        return change
+
+    def _report(self, iteration: int, gap: float, residual: Floats, size: int) -> bool:
+        progress = Progress(
+            iteration=iteration,
+            gap=gap,
+            objective=objective_of(self.problem, self.theta, residual),
+            n_support=int(np.count_nonzero(self.theta)),
+            working_set=size,
+            seconds=time.perf_counter() - self.began,
+        )
+        self.history.append(progress)
+        return bool(self.callback(progress)) if self.callback is not None else False
+
+    def _out_of_time(self) -> bool:
+        budget = self.options.time_budget
+        return budget is not None and time.perf_counter() - self.began >= budget
+
+
+def _largest(values: Floats, count: int) -> Ints:
+    """Indices of the `count` largest finite values, largest first."""
+    chosen = np.argpartition(values, len(values) - count)[len(values) - count :]
+    chosen = chosen[np.isfinite(values[chosen])]
+    return chosen[np.argsort(-values[chosen], kind="stable")]
+
+
+def _unique_in_order(*parts: Ints) -> Ints:
+    joined = np.concatenate(parts)
+    _, first = np.unique(joined, return_index=True)
+    return joined[np.sort(first)]

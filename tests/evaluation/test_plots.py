@@ -1,0 +1,133 @@
+"""Drawings: what is on the axes, and the files."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pairlearn.errors import InputError
+from pairlearn.evaluation import DetCurve, Scores, det_curve
+from pairlearn.evaluation.plots import SCALES, draw_det
+
+pytest.importorskip("matplotlib")
+
+
+def curve(shift: float, n: int = 400) -> DetCurve:
+    rng = np.random.default_rng(0)
+    labels = np.repeat([1, -1], n)
+    return det_curve(Scores(rng.normal(size=2 * n) + shift * (labels > 0), labels))
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_draws_a_labelled_line_and_its_equal_error_rate(scale: str) -> None:
+    first, second = curve(3.0), curve(2.0)
+    ax = draw_det({"tensor": first, "metric": second}, scale=scale)
+    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert names == [
+        f"tensor  (EER {100 * first.equal_error_rate:.2f} %)",
+        f"metric  (EER {100 * second.equal_error_rate:.1f} %)",
+    ]
+    marks = [line for line in ax.lines if line.get_marker() == "o"]
+    assert [float(mark.get_xdata()[0]) for mark in marks] == [
+        first.equal_error_rate,
+        second.equal_error_rate,
+    ]
+    assert len({(line.get_color(), str(line._unscaled_dash_pattern)) for line in _labelled(ax)}) == 2
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("n", [4, 30, 5000])
+def test_the_line_stays_on_the_polyline(scale: str, n: int) -> None:
+    det = curve(1.0, n)
+    (line,) = _labelled(draw_det(det, scale=scale))
+    x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+    # x + (1 − y) falls strictly along the polyline, so it is a parameter for both coordinates.
+    along, drawn = -(det.fmr - det.fnmr), -(x - y)
+    np.testing.assert_allclose(x, np.interp(drawn, along, det.fmr), atol=1e-8)
+    np.testing.assert_allclose(y, np.interp(drawn, along, det.fnmr), atol=1e-8)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_coarse_line_runs_through_its_equal_error_rate(scale: str) -> None:
+    coarse = DetCurve(np.arange(3), np.array([1.0, 0.02, 0.0]), np.array([0.0, 0.2, 1.0]))
+    ax = draw_det(coarse, scale=scale)
+    (line,) = _labelled(ax)
+    x, y = ax.transData.transform(np.column_stack(line.get_data())).T
+    mark = ax.transData.transform([coarse.equal_error_rate] * 2)
+    assert np.interp(mark[0], x[::-1], y[::-1]) == pytest.approx(mark[1], abs=2)
+
+
+def test_a_long_curve_is_thinned_without_visible_change() -> None:
+    det = curve(1.0, 200_000)
+    (line,) = _labelled(draw_det(det, scale="linear"))
+    x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+    assert len(x) < 10_000
+    np.testing.assert_allclose(np.interp(det.fnmr, y, x), det.fmr, atol=2e-3)
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf", "PNG"])
+def test_writes_the_format_its_name_asks_for(tmp_path: Path, suffix: str) -> None:
+    starts = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
+    path = tmp_path / f"det.{suffix}"
+    draw_det({"a": curve(2.0)}, path)
+    assert path.read_bytes().startswith(starts[suffix.lower()])
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_perfect_and_hopeless_curves_can_be_drawn(tmp_path: Path, scale: str) -> None:
+    perfect = det_curve(Scores([0.0, 1.0], [-1, 1]))
+    hopeless = det_curve(Scores([0.0, 1.0], [1, -1]))
+    draw_det({"perfect": perfect, "hopeless": hopeless}, tmp_path / "det.png", scale=scale)
+
+
+def test_draws_into_given_axes_with_ticks_in_per_cent() -> None:
+    from matplotlib.figure import Figure
+
+    own = Figure().subplots()
+    assert draw_det(curve(2.0), ax=own) is own
+    format_rate = own.xaxis.get_major_formatter()
+    assert [format_rate(rate) for rate in (1e-5, 0.01, 0.4)] == ["0.001", "1", "40"]
+    own.figure.canvas.draw()
+    assert {"1", "10", "40"} <= {text.get_text() for text in own.get_xticklabels()}
+
+
+def test_normal_scale_makes_normal_scores_straight() -> None:
+    from scipy.special import ndtr
+
+    at = np.linspace(-6, 8, 400)
+    normal = DetCurve(at, ndtr(-at), ndtr(at - 2))
+    ax = draw_det(normal)
+    (line,) = _labelled(ax)
+    screen = ax.transData.transform(np.column_stack(line.get_data()))
+    inside = np.all((screen > ax.bbox.min) & (screen < ax.bbox.max), axis=1)
+    fit = np.polyfit(*screen[inside].T, 1)
+    assert np.abs(np.polyval(fit, screen[inside, 0]) - screen[inside, 1]).max() < 0.5
+
+
+def test_bad_input_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no curve"):
+        draw_det({})
+    with pytest.raises(InputError, match="scale must be one of normal, log, linear, got 'probit'"):
+        draw_det(curve(1.0), scale="probit")
+    with pytest.raises(InputError, match=r"must end in \.png, \.svg, \.pdf"):
+        draw_det(curve(1.0), tmp_path / "det.gif")
+    with pytest.raises(InputError, match=r"'a' is a Scores, not a DetCurve"):
+        draw_det({"a": Scores([1.0], [1])})
+
+
+def test_matplotlib_is_loaded_only_for_drawing() -> None:
+    code = (
+        "import sys, pairlearn.data, pairlearn.evaluation; "
+        "assert 'pairlearn.evaluation.plots' not in sys.modules; "
+        "import pairlearn.evaluation.plots; "
+        "assert 'matplotlib' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def _labelled(ax):
+    return [line for line in ax.lines if "EER" in str(line.get_label())]

@@ -1,0 +1,87 @@
+"""Scores check their columns once, at the border."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from pairlearn.errors import InputError
+from pairlearn.evaluation import Scores
+
+
+def test_keeps_values_labels_and_order() -> None:
+    scores = Scores([3, 1, 2], [1.0, -1.0, 1.0])
+    assert len(scores) == 3
+    assert scores.values.dtype == np.float64
+    assert scores.positives.tolist() == [3.0, 2.0]
+    assert scores.negatives.tolist() == [1.0]
+
+
+def test_one_label_only_and_no_pairs_are_fine() -> None:
+    assert len(Scores([1.0, 2.0], [1, 1]).negatives) == 0
+    assert len(Scores([], np.array([], dtype=int))) == 0
+
+
+def test_is_frozen() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Scores([1.0], [1]).values = np.zeros(1)
+
+
+def test_without_reflexive_drops_exactly_the_pairs_of_one_example() -> None:
+    scores = Scores(
+        [5.0, 1.0, 6.0, 2.0],
+        [1, -1, 1, 1],
+        left=["a", "a", "b", "b"],
+        right=["a", "b", "b", "c"],
+        left_identity=[0, 0, 1, 1],
+        right_identity=[0, 1, 1, 1],
+    )
+    kept = scores.without_reflexive()
+    assert kept.values.tolist() == [1.0, 2.0]
+    assert kept.labels.tolist() == [-1, 1]
+    assert kept.left.tolist() == ["a", "b"]
+    assert kept.right.tolist() == ["b", "c"]
+    assert kept.left_identity.tolist() == [0, 1]
+    assert kept.right_identity.tolist() == [1, 1]
+    assert len(scores) == 4
+
+
+def test_equal_identities_are_not_reflexive_pairs() -> None:
+    scores = Scores([1.0], [1], left=[0], right=[1], left_identity=[7], right_identity=[7])
+    assert len(scores.without_reflexive()) == 1
+
+
+def test_without_ids_nothing_is_dropped() -> None:
+    scores = Scores([1.0, 2.0], [1, -1])
+    assert scores.without_reflexive() is scores
+
+
+def test_chooses_pairs_by_mask_index_and_slice() -> None:
+    scores = Scores([1.0, 2.0, 3.0], [1, -1, 1], left=[0, 1, 2], right=[1, 2, 0])
+    for key in (np.array([True, False, True]), np.array([0, 2]), slice(None, None, 2)):
+        assert scores[key].values.tolist() == [1.0, 3.0]
+        assert scores[key].right.tolist() == [1, 0]
+        assert scores[key].left_identity is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"values": [1.0, np.nan], "labels": [1, -1]}, "NaN or infinity .first at pair 1"),
+        ({"values": [np.inf, 1.0], "labels": [1, -1]}, "low finite score"),
+        ({"values": ["high", "low"], "labels": [1, -1]}, "must be numbers"),
+        ({"values": [[1.0], [2.0]], "labels": [1, -1]}, "ravel"),
+        ({"values": [1.0, 2.0], "labels": [1, 0]}, r"np\.where\(same, 1, -1\)"),
+        ({"values": [1.0, 2.0], "labels": [True, False]}, r"np\.where\(same, 1, -1\)"),
+        ({"values": [1.0, 2.0], "labels": [1]}, "labels has shape .1,. but there are 2 values"),
+        ({"values": [1.0], "labels": [1], "left": [0]}, "left and right belong together"),
+        ({"values": [1.0], "labels": [1], "right_identity": [0]}, "both or neither"),
+        ({"values": [1.0], "labels": [1], "left": [0], "right": [0, 1]}, "right has shape"),
+        ({"values": [1.0], "labels": [1], "left": [0], "right": ["0"]}, "same id on both sides"),
+    ],
+)
+def test_bad_input_says_what_to_do(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Scores(**arguments)
