@@ -26,3 +26,28 @@ def set_columns(Q: Floats, slots: Ints, rows: Floats, n: int) -> None:
         row = Q[i]
         for t in range(len(slots)):
             row[slots[t]] = rows[t, i]
+
+
+@nb.njit(cache=True, parallel=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
+def sum_rows(Q: Floats, index: Ints, weights: Floats, out: Floats) -> None:
+    """out = Σ_k weights_k · Q[index_k], that is Q x for a symmetric Q and a sparse x."""
+    chunk = 1024
+    for c in nb.prange((len(out) + chunk - 1) // chunk):
+        first, last = c * chunk, min((c + 1) * chunk, len(out))
+        part = out[first:last]
+        part[:] = 0.0
+        for k in range(len(index)):
+            row, weight = Q[index[k], first:last], weights[k]
+            for j in range(last - first):
+                part[j] += weight * row[j]
+
+
+@nb.njit(cache=True, parallel=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
+def cross_product(Q: Floats, rows: Ints, cols: Ints, weights: Floats, out: Floats) -> None:
+    """out_i = Σ_k weights_k · Q[rows_i, cols_k]."""
+    for i in nb.prange(len(rows)):
+        row = Q[rows[i]]
+        total = 0.0
+        for k in range(len(cols)):
+            total += weights[k] * row[cols[k]]
+        out[i] = total

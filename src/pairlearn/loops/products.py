@@ -34,7 +34,9 @@ def add_rows(indptr: Ints, indices: Ints, data: Floats, K: Floats, out: Floats) 
 
 
 @nb.njit(cache=True, parallel=True)
-def add_triangle(S: Floats, first: int, shift: int, offsets: Ints, own_left: Floats, own_right: Floats, out: Floats) -> None:
+def add_triangle(
+    S: Floats, first: int, shift: int, offsets: Ints, own_left: Floats, own_right: Floats, out: Floats
+) -> None:
     """Add rows first … of the upper triangle, S[i − first, j − first], and both own terms, to packed values."""
     m = len(own_left)
     for r in nb.prange(len(S)):
@@ -53,7 +55,14 @@ def add_own(own_left: Floats, own_right: Floats, left: Ints, right: Ints, out: F
 
 @nb.njit(cache=True, parallel=True)
 def add_gathered(
-    S: Floats, first: int, chosen: Ints, left: Ints, right: Ints, own_left: Floats, own_right: Floats, out: Floats
+    S: Floats,
+    first: int,
+    chosen: Ints,
+    left: Ints,
+    right: Ints,
+    own_left: Floats,
+    own_right: Floats,
+    out: Floats,
 ) -> None:
     """out[k] += S[left_k − first, right_k] and both own terms, for the chosen pairs k."""
     for t in nb.prange(len(chosen)):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -67,6 +67,10 @@ class PairKernel:
         """The same kernel on this base; parts that have a base keep it."""
         return _collect((c, tuple(atom.on(base) for atom in atoms)) for c, atoms in self.terms)
 
+    def rebased(self, bases: Mapping[Kernel, Kernel]) -> PairKernel:
+        """The same kernel with every base replaced by what it maps to."""
+        return _collect((c, tuple(_rebased(atom, bases) for atom in atoms)) for c, atoms in self.terms)
+
     def __add__(self, other: PairKernel) -> PairKernel:
         if not isinstance(other, PairKernel):
             return NotImplemented
@@ -90,7 +94,9 @@ class PairKernel:
         """½(K(ab, cd) − K(ba, cd)): the antisymmetric part of an order-invariant kernel."""
         kernel = self._half(-1.0)
         if not kernel.terms:
-            raise SymmetryError("this kernel is symmetric, so its skew part is zero; skew one that is not, e.g. poly_tensor")
+            raise SymmetryError(
+                "this kernel is symmetric, so its skew part is zero; skew one that is not, e.g. poly_tensor"
+            )
         return kernel
 
     def order_invariant_part(self) -> PairKernel:
@@ -122,7 +128,8 @@ class PairKernel:
     def _swapped_both(self) -> PairKernel:
         # An expression stands on an order-invariant projection, so swapping both of its pairs changes nothing.
         return _collect(
-            (c, tuple(a.swapped_both() if isinstance(a, Table) else a for a in atoms)) for c, atoms in self.terms
+            (c, tuple(a.swapped_both() if isinstance(a, Table) else a for a in atoms))
+            for c, atoms in self.terms
         )
 
     # -- values
@@ -148,6 +155,12 @@ def _evaluate(atom: Atom, cross: Values, left: Values, right: Values) -> Floats:
     if isinstance(atom, Table):
         return cross(atom)
     return atom.outer(cross(atom.cross), left(atom.projection)[:, None], right(atom.projection)[None, :])
+
+
+def _rebased(atom: Atom, bases: Mapping[Kernel, Kernel]) -> Atom:
+    if isinstance(atom, Expression):
+        return replace(atom, projection=_rebased(atom.projection, bases))
+    return atom if atom.base is None else replace(atom, base=bases[atom.base])
 
 
 def _collect(terms: Iterable[Term]) -> PairKernel:

@@ -15,7 +15,9 @@ from pairlearn.types import Floats
 
 LOOKUPS = ("ac", "ad", "bc", "bd")
 Monomial = tuple[str, ...]
-MONOMIALS: tuple[Monomial, ...] = tuple(m for degree in range(3) for m in combinations_with_replacement(LOOKUPS, degree))
+MONOMIALS: tuple[Monomial, ...] = tuple(
+    m for degree in range(3) for m in combinations_with_replacement(LOOKUPS, degree)
+)
 """(), (ac,), …, (bd, bd): the fifteen monomials of degree ≤ 2, in the order the compiled loops use."""
 
 SWAP_LEFT = {"ac": "bc", "bc": "ac", "ad": "bd", "bd": "ad"}

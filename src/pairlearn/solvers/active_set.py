@@ -18,7 +18,7 @@ from pairlearn.solvers.problem import (
     Progress,
     Solution,
     Status,
-    bias_of,
+    finish,
     objective_of,
     violation,
 )
@@ -79,7 +79,11 @@ class ActiveSet:
     seed: int = 0
 
     def solve(
-        self, problem: Problem, operator: PairOperator, start: Floats | None = None, callback: Callback | None = None
+        self,
+        problem: Problem,
+        operator: PairOperator,
+        start: Floats | None = None,
+        callback: Callback | None = None,
     ) -> Solution:
         """Coefficients for this problem, from zero or from a feasible start."""
         return _Run(self, problem, operator, start, callback).solution()
@@ -87,7 +91,12 @@ class ActiveSet:
 
 class _Run:
     def __init__(
-        self, options: ActiveSet, problem: Problem, operator: PairOperator, start: Floats | None, callback: Callback | None
+        self,
+        options: ActiveSet,
+        problem: Problem,
+        operator: PairOperator,
+        start: Floats | None,
+        callback: Callback | None,
     ) -> None:
         self.options, self.problem, self.operator, self.callback = options, problem, operator, callback
         self.constrained = problem.total is not None
@@ -103,18 +112,7 @@ class _Run:
             status = self._iterate()
         except KeyboardInterrupt:
             pass
-        residual = self._residual()
-        gap = violation(self._extremes(residual), self.constrained)
-        if status is Status.CONVERGED and gap > self.options.tol:
-            status = Status.ITERATION_LIMIT
-        return Solution(
-            coefficients=self.theta,
-            bias=bias_of(self.problem, self.theta, residual),
-            status=status,
-            gap=gap,
-            objective=objective_of(self.problem, self.theta, residual),
-            history=tuple(self.history),
-        )
+        return finish(self.problem, self.operator, self.theta, status, self.options.tol, tuple(self.history))
 
     def _residual(self) -> Floats:
         """p − Kθ, from scratch."""
@@ -199,6 +197,7 @@ class _Run:
             solved = newton.run(0.3 * self.options.tol if gap < 1 else tol, 30)
             factorisations += newton.factorisations
             self._tick("newton", t)
+            self.traces = newton.trace
             if solved:
                 break
             burst *= 4

@@ -16,8 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from pairlearn.loops.blocks import copy_lower
+from pairlearn.loops.blocks import copy_lower, cross_product, sum_rows
 from pairlearn.types import Bools, Floats, Ints
+
+
+PATIENCE = 3
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,11 @@ class Box:
         x = np.clip(y, self.lower, self.upper)
         inside = (y > self.lower) & (y < self.upper)
         return x, inside & (y != 0) if self.eps > 0 else inside
+
+    def interior(self, x: Floats) -> Bools:
+        """Mask of the coefficients strictly inside a piece."""
+        inside = (x > self.lower) & (x < self.upper)
+        return inside & (x != 0) if self.eps > 0 else inside
 
     def rates(self, x: Floats, v: Floats) -> tuple[Floats, Floats]:
         """(up, low): descent rates of raising and lowering, ∓inf where a bound forbids it."""
@@ -62,6 +70,8 @@ class Newton:
     def __init__(self, Q: Floats, theta: Floats, v: Floats, box: Box, constrained: bool) -> None:
         self.Q, self.theta, self.v, self.box, self.constrained = Q, theta, v, box, constrained
         self.factorisations = 0
+        self.trace: list = []
+        self.smooth = True
         self.total = float(theta.sum())
         self.largest = float(Q.diagonal().max(initial=1e-300))
 
@@ -71,28 +81,55 @@ class Newton:
         gap = self.box.gap(self.theta, self.v, self.constrained)
         sigma = max(gap / width, 1e-13 * self.largest)
         while gap > tol and self.factorisations < limit:
-            if not self._proximal_step(sigma, 0.1 * tol, limit):
+            if not self._proximal_step(sigma, limit):
                 return False
             gap = self.box.gap(self.theta, self.v, self.constrained)
-            sigma = max(0.03 * sigma, 0.1 * tol / width, 1e-13 * self.largest)
+            sigma = max(0.2 * sigma, 0.1 * tol / width, 1e-13 * self.largest)
         return gap <= tol
 
-    def _proximal_step(self, sigma: float, tol: float, limit: int) -> bool:
+    def _proximal_step(self, sigma: float, limit: int) -> bool:
         """θ ← argmin with the proximal term around the present θ; False when the limit came first."""
+        if self.smooth and self._pivot(sigma, limit):
+            return True
+        # A degenerate face: pivoting would fail again for smaller σ.
+        self.smooth = False
+        return self._damped(sigma, limit)
+
+    def _pivot(self, sigma: float, limit: int) -> bool:
+        """Full steps from the present free set: block principal pivoting. Gives up when errors stop falling."""
         centre, z, r = self.theta.copy(), self.theta.copy(), self.v.copy()  # r = p − Qz
-        product = self.Q @ z
+        b = self.box.bias(z, r) if self.constrained else 0.0
+        x, inside = z, self.box.interior(z)
+        fewest, patience = len(z), PATIENCE
+        while self.factorisations < limit and patience > 0:
+            step, b = self._direction(z, r, b, x, inside, centre, sigma)
+            z, r = z + step, r - self._turn(step)
+            x, now = self.box.nearest(r - b, centre, sigma)
+            wrong = int(((now != inside) | (~now & (x != z))).sum())
+            inside = now
+            self.trace.append((len(z), int(now.sum()), wrong, 1.0))
+            if wrong == 0:
+                self._move(z)
+                return True
+            fewest, patience = (wrong, PATIENCE) if wrong < fewest else (fewest, patience - 1)
+        return False
+
+    def _damped(self, sigma: float, limit: int) -> bool:
+        """Newton steps with an exact line search on Φ from the present θ: slower, but sure to end."""
+        centre, z, r = self.theta.copy(), self.theta.copy(), self.v.copy()
+        product = self._turn(z)
         b = self._solve_bias(r, centre, sigma)
         x, inside = self.box.nearest(r - b, centre, sigma)
         done = False
         while not done and self.factorisations < limit:
             step, b_new = self._direction(z, r, b, x, inside, centre, sigma)
-            turned = self.Q @ step
+            turned = self._turn(step)
             t = self._length(product, r, b, step, b_new - b, turned, centre, sigma)
             z, r, product, b = z + t * step, r - t * turned, product + t * turned, b + t * (b_new - b)
-            before = x, inside
-            x, inside = self.box.nearest(r - b, centre, sigma)
-            same = np.array_equal(inside, before[1]) and np.array_equal(x[~inside], before[0][~inside])
-            done = (t == 1.0 and same) or float(np.abs(r - b).max()) * 1e-9 + tol * 1e-3 > t * float(np.abs(turned).max())
+            x, now = self.box.nearest(r - b, centre, sigma)
+            done = t == 1.0 and bool(np.all((now == inside) & (now | (x == z))))
+            inside = now
+            self.trace.append((len(z), int(now.sum()), int(((now != inside) | (~now & (x != z))).sum()), t))
         self._move(z if done else x)
         return done
 
@@ -118,10 +155,11 @@ class Newton:
             return step, b
         step[free] = 0.0
         moved = np.nonzero(step)[0]
-        residual = r - step[moved] @ self.Q[moved] if 4 * len(moved) < len(r) else r - self.Q @ step
+        pull = np.empty(len(free))
+        cross_product(self.Q, free, moved, step[moved], pull)
         slope = self.box.eps * np.sign(x[free])
         columns = np.empty((len(free), 2), order="F")
-        columns[:, 0] = residual[free] - slope - sigma * (z[free] - centre[free])
+        columns[:, 0] = r[free] - pull - slope - sigma * (z[free] - centre[free])
         columns[:, 1] = 1.0
         solved, _ = lapack.dpotrs(self._factor(free, sigma), columns, lower=1, overwrite_b=1)
         if self.constrained:
@@ -133,7 +171,15 @@ class Newton:
         return step, b
 
     def _length(
-        self, product: Floats, r: Floats, b: float, step: Floats, b_step: float, turned: Floats, centre: Floats, sigma: float
+        self,
+        product: Floats,
+        r: Floats,
+        b: float,
+        step: Floats,
+        b_step: float,
+        turned: Floats,
+        centre: Floats,
+        sigma: float,
     ) -> float:
         """Exact line search on Φ: the root of its monotone derivative on [0, 1]."""
         shift = turned + b_step
@@ -153,14 +199,16 @@ class Newton:
             value = derivative(t)
             if abs(value) <= 1e-3 * abs(start):
                 return t
-            bottom, top, f_bottom, f_top = (t, top, value, f_top) if value < 0 else (bottom, t, f_bottom, value)
+            bottom, top, f_bottom, f_top = (
+                (t, top, value, f_top) if value < 0 else (bottom, t, f_bottom, value)
+            )
         return top
 
     def _move(self, target: Floats) -> None:
         """Exact line search from θ to the feasible point nearest to the target: the objective never rises."""
         box = self.box
         d = self._feasible(target) - self.theta
-        turned = self.Q @ d
+        turned = self._turn(d)
         slope = float(self.v @ d) - box.eps * float(np.abs(self.theta + d).sum() - np.abs(self.theta).sum())
         if slope <= 0:
             return
@@ -182,6 +230,13 @@ class Newton:
             over = float(np.clip(clipped + shift, lower, upper).sum()) > self.total
             bottom, top = (bottom, shift) if over else (shift, top)
         return np.clip(clipped + 0.5 * (bottom + top), lower, upper)
+
+    def _turn(self, x: Floats) -> Floats:
+        """Q x through the non-zeros of x."""
+        index = np.nonzero(x)[0]
+        out = np.empty(len(x))
+        sum_rows(self.Q, index, x[index], out)
+        return out
 
     def _factor(self, free: Ints, sigma: float) -> Floats:
         while True:

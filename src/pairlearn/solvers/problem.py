@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pairlearn.operators.base import PairOperator
 from pairlearn.types import Floats
 
 
@@ -115,3 +116,22 @@ def objective_of(problem: Problem, theta: Floats, residual: Floats) -> float:
     """½θᵀKθ − pᵀθ + ε‖θ‖₁ from the residual p − Kθ."""
     smooth = -0.5 * float(theta @ (problem.linear + residual))
     return smooth + problem.epsilon * float(np.abs(theta).sum())
+
+
+def finish(
+    problem: Problem,
+    operator: PairOperator,
+    theta: Floats,
+    status: Status,
+    tol: float,
+    history: tuple[Progress, ...],
+) -> Solution:
+    """The solution with its certificate: gap, bias and objective from a fresh float64 product over all pairs."""
+    residual = problem.linear - (operator @ theta if theta.any() else np.zeros(len(problem)))
+    up, low = directions(problem, theta, residual)
+    gap = violation(Extremes(float(up.max()), float(low.min())), problem.total is not None)
+    if status is Status.CONVERGED and gap > tol:
+        status = Status.ITERATION_LIMIT
+    return Solution(
+        theta, bias_of(problem, theta, residual), status, gap, objective_of(problem, theta, residual), history
+    )

@@ -1,0 +1,79 @@
+"""Learning from pairs of objects.
+
+Everything below is loaded when it is first used, so that `import pairlearn` stays quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pairlearn._version import __version__
+
+if TYPE_CHECKING:
+    from pairlearn import data as data
+    from pairlearn import kernels as kernels
+    from pairlearn.estimators.baselines import CosineBaseline as CosineBaseline
+    from pairlearn.estimators.baselines import EuclidBaseline as EuclidBaseline
+    from pairlearn.estimators.on_examples import OnExamples as OnExamples
+    from pairlearn.estimators.pair_svc import PairSVC as PairSVC
+    from pairlearn.evaluation import DetCurve as DetCurve
+    from pairlearn.evaluation import Scores as Scores
+    from pairlearn.evaluation import area_under_roc as area_under_roc
+    from pairlearn.evaluation import det_curve as det_curve
+    from pairlearn.evaluation import equal_error_rate as equal_error_rate
+    from pairlearn.evaluation import fnmr_at_fmr as fnmr_at_fmr
+    from pairlearn.evaluation import rates_at as rates_at
+    from pairlearn.kernels import Gram as Gram
+    from pairlearn.pair_kernels import PairKernel as PairKernel
+    from pairlearn.pair_kernels import outer_gaussian as outer_gaussian
+    from pairlearn.pair_kernels import outer_power as outer_power
+    from pairlearn.pair_kernels import pair_kernel as pair_kernel
+    from pairlearn.pair_kernels import poly_direct_sum as poly_direct_sum
+    from pairlearn.pair_kernels import poly_tensor as poly_tensor
+    from pairlearn.pairs import Pairs as Pairs
+    from pairlearn.pairs import all_pairs as all_pairs
+    from pairlearn.persist import load as load
+    from pairlearn.persist import save as save
+
+_MODULES = ("data", "kernels", "errors", "evaluation")
+_NAMES = {
+    "CosineBaseline": "estimators.baselines",
+    "EuclidBaseline": "estimators.baselines",
+    "OnExamples": "estimators.on_examples",
+    "PairSVC": "estimators.pair_svc",
+    "DetCurve": "evaluation",
+    "Scores": "evaluation",
+    "area_under_roc": "evaluation",
+    "det_curve": "evaluation",
+    "equal_error_rate": "evaluation",
+    "fnmr_at_fmr": "evaluation",
+    "rates_at": "evaluation",
+    "Gram": "kernels",
+    "PairKernel": "pair_kernels",
+    "outer_gaussian": "pair_kernels",
+    "outer_power": "pair_kernels",
+    "pair_kernel": "pair_kernels",
+    "poly_direct_sum": "pair_kernels",
+    "poly_tensor": "pair_kernels",
+    "Pairs": "pairs",
+    "all_pairs": "pairs",
+    "load": "persist",
+    "save": "persist",
+}
+
+__all__ = ["__version__", *_MODULES, *_NAMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"pairlearn.{name}")
+    if name in _NAMES:
+        value = getattr(import_module(f"pairlearn.{_NAMES[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'pairlearn' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""Thin estimators, scikit-learn shaped."""

@@ -1,0 +1,48 @@
+"""Lift a transformer of examples to pairs, so that pipelines work."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from pairlearn.errors import InputError
+from pairlearn.pairs import Pairs, as_pairs, take_examples
+
+
+class OnExamples(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Apply a scikit-learn transformer to the examples of pairs.
+
+    It is fitted on the examples that the training pairs refer to, and on no others.
+
+    >>> import numpy as np, pairlearn as pl
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> pairs = pl.Pairs(np.array([[0.0], [2.0], [99.0]]), [0], [1])
+    >>> pl.OnExamples(StandardScaler()).fit(pairs).transform(pairs).examples[:2].ravel().tolist()
+    [-1.0, 1.0]
+    """
+
+    def __init__(self, transformer: Any) -> None:
+        self.transformer = transformer
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the transformer on the examples in use."""
+        pairs = self._one_table(X)
+        self.transformer_ = clone(self.transformer).fit(take_examples(pairs.examples, pairs.used_examples()))
+        return self
+
+    def transform(self, X: Any) -> Pairs:
+        """The same pairs over transformed examples."""
+        check_is_fitted(self, "transformer_")
+        pairs = self._one_table(X)
+        return pairs.with_examples(self.transformer_.transform(pairs.examples))
+
+    @staticmethod
+    def _one_table(X: Any) -> Pairs:
+        pairs = as_pairs(X)
+        if pairs.right_examples is not None:
+            raise InputError(
+                "OnExamples transforms one table of examples; transform the two tables beforehand"
+            )
+        return pairs
