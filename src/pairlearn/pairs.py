@@ -71,9 +71,7 @@ def _as_float(array: np.ndarray[Any, Any], name: str) -> Floats:
     try:
         return cast(Floats, array.astype(np.float64))
     except (TypeError, ValueError) as error:
-        raise InputError(
-            f"{name} is a {array.ndim}-D array of non-numbers; pass a list of objects"
-        ) from error
+        raise InputError(f"{name} is a {array.ndim}-D array of non-numbers; pass a list of objects") from error
 
 
 def _is_numeric_rows(examples: Sequence[Any]) -> bool:
@@ -213,9 +211,7 @@ class Pairs:
         signed: Any = None,
     ) -> None:
         self.examples = check_examples(examples)
-        self.right_examples = (
-            None if right_examples is None else check_examples(right_examples, "right_examples")
-        )
+        self.right_examples = None if right_examples is None else check_examples(right_examples, "right_examples")
         self._columns = (
             _check_column(left, "left", self.n_examples),
             _check_column(right, "right", count_examples(self.right_table)),
@@ -279,9 +275,7 @@ class Pairs:
         if len(position) != len(ids):
             seen: set[object] = set()
             twice = next(key for key in ids if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-            raise InputError(
-                f"example ids must be unique, but {twice!r} occurs more than once; drop the copies"
-            )
+            raise InputError(f"example ids must be unique, but {twice!r} occurs more than once; drop the copies")
         columns = [list(left_ids), list(right_ids)]
         missing = list(dict.fromkeys(key for column in columns for key in column if key not in position))
         if missing:
@@ -366,13 +360,9 @@ class Pairs:
         if not isinstance(self.examples, np.ndarray) or self.examples.ndim != 2:
             raise TypeError("these examples are not a 2-D array; use pairs.examples, pairs.left, pairs.right")
         if copy is False:
-            raise ValueError(
-                "an array of pairs is always a copy; use pairs.examples[pairs.left] for one side"
-            )
+            raise ValueError("an array of pairs is always a copy; use pairs.examples[pairs.left] for one side")
         left, right = self._both()
-        return np.stack([self.examples[left], self.right_table[right]], axis=1).astype(
-            dtype or self.examples.dtype
-        )
+        return np.stack([self.examples[left], self.right_table[right]], axis=1).astype(dtype or self.examples.dtype)
 
     # -- derived pairs
 
@@ -389,9 +379,7 @@ class Pairs:
         """The same pairs over another table with as many rows (e.g. after a transformation)."""
         examples = check_examples(examples)
         if count_examples(examples) != self.n_examples:
-            raise InputError(
-                f"{count_examples(examples)} rows for {self.n_examples} examples; keep every row"
-            )
+            raise InputError(f"{count_examples(examples)} rows for {self.n_examples} examples; keep every row")
         pairs = Pairs._of(self, self._columns, invariant=self.invariant, signed=self.signed)
         pairs.examples = examples
         return pairs
@@ -408,14 +396,10 @@ class Pairs:
     def labels(self, classes: Any) -> Ints:
         """+1 where both examples have the same class, −1 elsewhere, (n_pairs,)."""
         if self.right_examples is not None:
-            raise InputError(
-                "labels(classes) needs one table of examples; compare the two class columns yourself"
-            )
+            raise InputError("labels(classes) needs one table of examples; compare the two class columns yourself")
         codes = np.asarray(classes)
         if codes.shape != (self.n_examples,):
-            raise InputError(
-                f"classes must hold one value per example, {self.n_examples}, got shape {codes.shape}"
-            )
+            raise InputError(f"classes must hold one value per example, {self.n_examples}, got shape {codes.shape}")
         if codes.dtype.kind == "f" and not np.isfinite(codes).all():
             raise InputError("classes contain NaN or infinity; drop the pairs of these examples first")
         _, codes = np.unique(codes, return_inverse=True)

@@ -259,9 +259,7 @@ def test_disturbed_orthant_posterior_sums_to_one_and_matches_frequencies(p1: flo
         if rows.any():
             frequencies = np.bincount(classes[rows], minlength=4) / rows.sum()
             np.testing.assert_allclose(posterior[rows].mean(axis=0), frequencies, atol=0.04)
-            np.testing.assert_array_equal(
-                posterior[rows], np.broadcast_to(posterior[rows][0], (rows.sum(), 4))
-            )
+            np.testing.assert_array_equal(posterior[rows], np.broadcast_to(posterior[rows][0], (rows.sum(), 4)))
 
 
 def test_disturbed_orthant_posterior_of_chosen_classes() -> None:

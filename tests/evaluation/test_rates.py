@@ -94,9 +94,7 @@ def test_area_under_roc_counts_pairs_with_ties_as_half(lists: tuple[list[float],
 
 @unhurried
 @given(both, st.integers(-9, 9).map(lambda v: v / 4))
-def test_rates_at_a_threshold_accepts_equality(
-    lists: tuple[list[float], list[float]], threshold: float
-) -> None:
+def test_rates_at_a_threshold_accepts_equality(lists: tuple[list[float], list[float]], threshold: float) -> None:
     positives, negatives = lists
     rates = rates_at(make(*lists), threshold)
     assert rates.fmr == sum(v >= threshold for v in negatives) / len(negatives)
@@ -105,9 +103,7 @@ def test_rates_at_a_threshold_accepts_equality(
 
 @unhurried
 @given(both, st.sampled_from([0.0, 1e-4, 0.1, 1 / 3, 0.5, 2 / 3, 1.0]))
-def test_fnmr_at_fmr_is_the_best_threshold_that_is_allowed(
-    lists: tuple[list[float], list[float]], fmr: float
-) -> None:
+def test_fnmr_at_fmr_is_the_best_threshold_that_is_allowed(lists: tuple[list[float], list[float]], fmr: float) -> None:
     expected = min(y for x, y in points(*lists) if float(x) <= fmr)
     assert fnmr_at_fmr(make(*lists), fmr) == float(expected)
 

@@ -187,8 +187,7 @@ def disturbed_single_interval_posterior(X: ArrayLike, *, classes: ArrayLike | No
     rises = np.sum(np.diff(X > 0, axis=1, prepend=False, append=False), axis=1)
     if not (np.all(np.abs(X) == 1) and np.all(rises == 2)):
         raise InputError(
-            "each row of X must be -1 except for one interval of +1; "
-            "pass examples of disturbed_single_interval"
+            "each row of X must be -1 except for one interval of +1; pass examples of disturbed_single_interval"
         )
     # Several shifts meet in one residue when n < 11.
     by_residue = np.bincount(SHIFTS % n, weights=SHIFT_PROBABILITIES, minlength=n)
@@ -308,9 +307,7 @@ def _outside_small_cube(m: int, n: int, rng: np.random.Generator) -> Floats:
 def _class_columns(classes: ArrayLike | None, available: int) -> Ints:
     if classes is None:
         if available > 2**20:
-            raise InputError(
-                f"there are {available} classes, too many columns; pass classes=… to choose some"
-            )
+            raise InputError(f"there are {available} classes, too many columns; pass classes=… to choose some")
         return np.arange(available)
     columns = np.asarray(classes)
     if columns.ndim != 1 or columns.dtype.kind not in "iu" or np.any((columns < 0) | (columns >= available)):
@@ -321,9 +318,7 @@ def _class_columns(classes: ArrayLike | None, available: int) -> Ints:
 def _as_rows(name: str, rows: ArrayLike) -> Floats:
     array = np.asarray(rows, dtype=np.float64)
     if array.ndim != 2:
-        raise InputError(
-            f"{name} must have one row per example, got shape {array.shape}; try {name}[None, :]"
-        )
+        raise InputError(f"{name} must have one row per example, got shape {array.shape}; try {name}[None, :]")
     if not np.all(np.isfinite(array)):
         raise InputError(f"{name} contains NaN or infinity; drop these rows first")
     return array

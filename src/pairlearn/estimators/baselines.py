@@ -14,7 +14,7 @@ from pairlearn.pairs import Pairs, as_pairs, check_examples
 from pairlearn.types import Examples, Floats, Ints
 
 
-class EuclidBaseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class EuclidBaseline(ClassifierMixin, BaseEstimator):
     """g(a, b) = −‖a − b‖; predicts "same" nearer than `threshold`.
 
     >>> import numpy as np, pairlearn as pl
@@ -69,9 +69,7 @@ class CosineBaseline(EuclidBaseline):
         scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
 
         def dots(a: Ints, b: Ints) -> Floats:
-            product = (
-                X[a].multiply(X[b]).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X[a], X[b])
-            )
+            product = X[a].multiply(X[b]).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X[a], X[b])
             return np.asarray(product).ravel() * (scale[a] * scale[b])
 
         return _by_blocks(left, right, dots)
@@ -79,13 +77,8 @@ class CosineBaseline(EuclidBaseline):
 
 def _rows_of_numbers(pairs: Pairs) -> Pairs:
     X = pairs.examples
-    if (
-        not (sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2))
-        or pairs.right_examples is not None
-    ):
-        raise InputError(
-            "this baseline compares rows of numbers in one table; pass a 2-D array or a sparse matrix"
-        )
+    if not (sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2)) or pairs.right_examples is not None:
+        raise InputError("this baseline compares rows of numbers in one table; pass a 2-D array or a sparse matrix")
     return pairs
 
 

@@ -11,7 +11,7 @@ from pairlearn.errors import InputError
 from pairlearn.pairs import Pairs, as_pairs, take_examples
 
 
-class OnExamples(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class OnExamples(TransformerMixin, BaseEstimator):
     """Apply a scikit-learn transformer to the examples of pairs.
 
     It is fitted on the examples that the training pairs refer to, and on no others.
@@ -42,7 +42,5 @@ class OnExamples(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _one_table(X: Any) -> Pairs:
         pairs = as_pairs(X)
         if pairs.right_examples is not None:
-            raise InputError(
-                "OnExamples transforms one table of examples; transform the two tables beforehand"
-            )
+            raise InputError("OnExamples transforms one table of examples; transform the two tables beforehand")
         return pairs

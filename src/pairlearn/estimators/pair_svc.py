@@ -23,7 +23,7 @@ from pairlearn.solvers.problem import Problem, Status
 from pairlearn.types import Examples, Floats, Ints
 
 
-class PairSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class PairSVC(ClassifierMixin, BaseEstimator):
     """Classifier of pairs with a symmetric pair kernel, solved exactly.
 
     min ½θᵀKθ − yᵀθ over 0 ≤ y_i θ_i ≤ C·weight_i, Σθ = 0;   g(a, b) = Σ θ_k K((a, b), pair_k) + b.
@@ -95,23 +95,15 @@ class PairSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             warnings.warn(conflicts.message(), ConflictWarning, stacklevel=2)
         if self.mirrored:
             pairs, labels, boxes = mirror(pairs, labels, boxes)
-        operation = build(
-            kernel, pairs, self.base if isinstance(self.base, Gram) else None, self.memory_budget
-        )
+        operation = build(kernel, pairs, self.base if isinstance(self.base, Gram) else None, self.memory_budget)
         problem = Problem(
             linear=labels,
             lower=np.minimum(0.0, labels * boxes),
             upper=np.maximum(0.0, labels * boxes),
             total=0.0,
         )
-        start = (
-            carry_over(self.function_, pairs, problem)
-            if self.warm_start and hasattr(self, "function_")
-            else None
-        )
-        solver = solver_for(
-            self.solver, self.tol, self.time_budget, operation.plan.working_set, self.random_state or 0
-        )
+        start = carry_over(self.function_, pairs, problem) if self.warm_start and hasattr(self, "function_") else None
+        solver = solver_for(self.solver, self.tol, self.time_budget, operation.plan.working_set, self.random_state or 0)
         solution = solver.solve(problem, operation.operator, start, self.callback)
         self._keep(solution, operation.kernel, pairs)
         self.plan_ = operation.plan
@@ -146,27 +138,21 @@ class PairSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if sample_weight is not None:
             weights = np.asarray(sample_weight, dtype=np.float64)
             if weights.shape != labels.shape:
-                raise InputError(
-                    f"sample_weight must hold one weight per pair, {len(labels)}, got {weights.shape}"
-                )
+                raise InputError(f"sample_weight must hold one weight per pair, {len(labels)}, got {weights.shape}")
             if not np.isfinite(weights).all() or (weights < 0).any():
                 raise InputError("sample_weight must be finite and ≥ 0; drop pairs of unknown weight")
             for label in (1, -1):
                 if not (weights[labels == label] > 0).any():
-                    raise InputError(
-                        f"all pairs with label {label:+d} have weight 0; both classes are needed"
-                    )
+                    raise InputError(f"all pairs with label {label:+d} have weight 0; both classes are needed")
             boxes *= weights
         if self.class_weight is None:
             return boxes
         if self.class_weight == "balanced":
-            shares = {label: len(labels) / (2.0 * np.count_nonzero(labels == label)) for label in (1, -1)}
+            shares = {label: len(labels) / (2.0 * int((labels == label).sum())) for label in (1, -1)}
         elif isinstance(self.class_weight, Mapping) and set(self.class_weight) <= {1, -1}:
             shares = {label: float(self.class_weight.get(label, 1.0)) for label in (1, -1)}
         else:
-            raise InputError(
-                f'class_weight is {{1: w, -1: w}}, "balanced" or None, got {self.class_weight!r}'
-            )
+            raise InputError(f'class_weight is {{1: w, -1: w}}, "balanced" or None, got {self.class_weight!r}')
         if not all(np.isfinite(share) and share > 0 for share in shares.values()):
             raise InputError(f"class weights must be finite and > 0, got {shares}")
         return boxes * np.where(labels > 0, shares[1], shares[-1])

@@ -41,6 +41,4 @@ def as_kernel(base: object) -> Kernel:
     if callable(base):
         return FromFunction(base)
     known = ", ".join(repr(name) for name in NAMED)
-    raise InputError(
-        f"unknown base kernel {base!r}; choose {known}, a pl.kernels.Kernel, a pl.Gram or a callable"
-    )
+    raise InputError(f"unknown base kernel {base!r}; choose {known}, a pl.kernels.Kernel, a pl.Gram or a callable")

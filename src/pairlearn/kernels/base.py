@@ -113,7 +113,7 @@ class Scaled(Kernel):
     factor: float
 
     def __post_init__(self) -> None:
-        if not np.isscalar(self.factor) or not np.isfinite(self.factor) or self.factor <= 0:
+        if not isinstance(self.factor, (int, float, np.number)) or not 0 < float(self.factor) < np.inf:
             raise InputError(f"a kernel is scaled by a finite factor > 0, got {self.factor!r}")
 
     @property

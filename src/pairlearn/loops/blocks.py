@@ -20,12 +20,19 @@ def copy_lower(Q: Floats, index: Ints, out: Floats) -> None:
 
 
 @nb.njit(cache=True, parallel=True)
-def set_columns(Q: Floats, slots: Ints, rows: Floats, n: int) -> None:
-    """Q[:n, slots] = rowsᵀ, where rows are the new rows Q[slots, :n]."""
-    for i in nb.prange(n):
-        row = Q[i]
+def set_rows_and_columns(Q: Floats, slots: Ints, rows: Floats) -> None:
+    """Q[slots, :n] = rows and Q[:n, slots] = rowsᵀ, where rows are the new rows of the leading n × n part of Q."""
+    n, tile = rows.shape[1], 16
+    for t in nb.prange(len(slots)):
+        slot = slots[t]
+        for j in range(n):
+            Q[slot, j] = rows[t, j]
+    for block in nb.prange((n + tile - 1) // tile):
+        first, last = block * tile, min((block + 1) * tile, n)
         for t in range(len(slots)):
-            row[slots[t]] = rows[t, i]
+            # A few neighbours at a time, so that reading across rows uses whole cache lines.
+            for i in range(first, last):
+                Q[i, slots[t]] = rows[t, i]
 
 
 @nb.njit(cache=True, parallel=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
@@ -40,14 +47,3 @@ def sum_rows(Q: Floats, index: Ints, weights: Floats, out: Floats) -> None:
             row, weight = Q[index[k], first:last], weights[k]
             for j in range(last - first):
                 part[j] += weight * row[j]
-
-
-@nb.njit(cache=True, parallel=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
-def cross_product(Q: Floats, rows: Ints, cols: Ints, weights: Floats, out: Floats) -> None:
-    """out_i = Σ_k weights_k · Q[rows_i, cols_k]."""
-    for i in nb.prange(len(rows)):
-        row = Q[rows[i]]
-        total = 0.0
-        for k in range(len(cols)):
-            total += weights[k] * row[cols[k]]
-        out[i] = total

@@ -20,9 +20,7 @@ def extremes(theta: Floats, lower: Floats, upper: Floats, v: Floats, eps: float)
 
 
 @nb.njit(cache=True, parallel=True)
-def rates(
-    theta: Floats, lower: Floats, upper: Floats, v: Floats, eps: float, up: Floats, low: Floats
-) -> None:
+def rates(theta: Floats, lower: Floats, upper: Floats, v: Floats, eps: float, up: Floats, low: Floats) -> None:
     """up_i and −low_i of every pair (−inf where a bound forbids the move), as float32 keys for selection."""
     for k in nb.prange(len(v)):
         up[k] = _up(theta[k], upper[k], v[k], eps)

@@ -1,7 +1,9 @@
-"""Sequential minimal optimisation with second-order selection, compiled.
+"""Sequential minimal optimisation with second-order selection on an explicit matrix, compiled.
 
-All loops keep v = p − Kθ. up_i = v_i − (right derivative of ε|θ_i|) if θ_i < u_i, low_i = v_i − (left derivative)
-if θ_i > l_i; optimal when max up ≤ min low (equality constraint) or max up ≤ 0 ≤ min low (none).
+v = p − Qθ. `up` holds v − (right derivative of ε|θ|), −inf where θ is at its upper bound; `low` holds
+v − (left derivative), +inf where θ is at its lower bound. Optimal when max up ≤ min low (Σθ kept), or when
+max up ≤ 0 ≤ min low (no constraint). Every pass is a plain loop over chunks that the compiler can vectorise;
+only the best chunk is searched for its index.
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ import numpy as np
 from pairlearn.types import Floats
 
 TINY = 1e-12
+CHUNK = 512
+FAST = {"nnan", "nsz", "contract", "reassoc"}
 
 
 @nb.njit(cache=True, inline="always")
@@ -40,47 +44,154 @@ def _floor(theta, lower, eps):  # type: ignore[no-untyped-def]
 
 
 @nb.njit(cache=True)
+def _largest(x):  # type: ignore[no-untyped-def]
+    """max x with four independent chains: one chain would wait for each comparison."""
+    a = b = c = d = -np.inf
+    whole = len(x) // 4
+    for k in range(whole):
+        p, q, r, s = x[4 * k], x[4 * k + 1], x[4 * k + 2], x[4 * k + 3]
+        a = p if p > a else a
+        b = q if q > b else b
+        c = r if r > c else c
+        d = s if s > d else d
+    for k in range(4 * whole, len(x)):
+        a = x[k] if x[k] > a else a
+    return max(max(a, b), max(c, d))
+
+
+@nb.njit(cache=True)
+def _smallest(x):  # type: ignore[no-untyped-def]
+    a = b = c = d = np.inf
+    whole = len(x) // 4
+    for k in range(whole):
+        p, q, r, s = x[4 * k], x[4 * k + 1], x[4 * k + 2], x[4 * k + 3]
+        a = p if p < a else a
+        b = q if q < b else b
+        c = r if r < c else c
+        d = s if s < d else d
+    for k in range(4 * whole, len(x)):
+        a = x[k] if x[k] < a else a
+    return min(min(a, b), min(c, d))
+
+
+@nb.njit(cache=True, fastmath=FAST)
+def _subtract(rises, falls, plus, minus, length):  # type: ignore[no-untyped-def]
+    for k in range(len(rises)):
+        change = length * (plus[k] - minus[k])
+        rises[k] -= change
+        falls[k] -= change
+
+
+@nb.njit(cache=True)
+def _move(up, low, row, other, length, highest, lowest):  # type: ignore[no-untyped-def]
+    """Subtract length · (row − other) from both rates; extremes of every chunk."""
+    for c in range(len(highest)):
+        first, last = c * CHUNK, min((c + 1) * CHUNK, len(up))
+        rises, falls = up[first:last], low[first:last]
+        _subtract(rises, falls, row[first:last], other[first:last], length)
+        highest[c] = _largest(rises)
+        lowest[c] = _smallest(falls)
+
+
+@nb.njit(cache=True, fastmath=FAST)
+def _fill_gains(falls, cross, own, q_ii, best_up, out):  # type: ignore[no-untyped-def]
+    for k in range(len(falls)):
+        drop = best_up - falls[k]
+        drop = drop if drop > 0.0 else 0.0
+        curvature = q_ii + own[k] - 2.0 * cross[k]
+        curvature = curvature if curvature > TINY else TINY
+        out[k] = drop * drop / curvature
+
+
+@nb.njit(cache=True)
+def _gains(low, row, diagonal, q_ii, best_up, gains, buffer):  # type: ignore[no-untyped-def]
+    """Largest second-order gain of every chunk."""
+    for c in range(len(gains)):
+        first, last = c * CHUNK, min((c + 1) * CHUNK, len(low))
+        out = buffer[: last - first]
+        _fill_gains(low[first:last], row[first:last], diagonal[first:last], q_ii, best_up, out)
+        gains[c] = _largest(out)
+
+
+@nb.njit(cache=True)
+def _where_up(up, c, value):  # type: ignore[no-untyped-def]
+    for k in range(c * CHUNK, min((c + 1) * CHUNK, len(up))):
+        if up[k] == value:
+            return k
+    return -1
+
+
+@nb.njit(cache=True)
+def _where_gain(low, row, diagonal, q_ii, best_up, c):  # type: ignore[no-untyped-def]
+    j, best = -1, 0.0
+    for k in range(c * CHUNK, min((c + 1) * CHUNK, len(low))):
+        drop = best_up - low[k]
+        if drop > 0.0:
+            gain = drop * drop / max(q_ii + diagonal[k] - 2.0 * row[k], TINY)
+            if gain > best:
+                j, best = k, gain
+    return j
+
+
+@nb.njit(cache=True)
+def _set_rates(k, value, theta, lower, upper, eps, up, low):  # type: ignore[no-untyped-def]
+    up[k] = _up(theta[k], upper[k], value, eps)
+    low[k] = _low(theta[k], lower[k], value, eps)
+
+
+@nb.njit(cache=True)
+def _residual(k, theta, eps, up, low):  # type: ignore[no-untyped-def]
+    """v_k from whichever rate is finite."""
+    if np.isfinite(up[k]):
+        return up[k] + eps if theta[k] >= 0.0 else up[k] - eps
+    return low[k] + eps if theta[k] > 0.0 else low[k] - eps
+
+
+@nb.njit(cache=True)
 def smo_pairs(
     Q: Floats, v: Floats, theta: Floats, lower: Floats, upper: Floats, eps: float, tol: float, max_steps: int
 ) -> tuple[int, float]:
-    """Solve min ½θᵀQθ − pᵀθ + ε‖θ‖₁ with Σθ kept; θ and v are updated in place. Returns steps and gap."""
+    """Solve min ½θᵀQθ − pᵀθ + ε‖θ‖₁ with Σθ kept; θ and v are updated in place. Returns steps and gap.
+
+    Q is the leading n × n part of a contiguous store, n = len(v).
+    """
     n = len(v)
-    gap = np.inf
-    for step in range(max_steps + 1):
-        i, best_up, least_low = -1, -np.inf, np.inf
-        for k in range(n):
-            rate = _up(theta[k], upper[k], v[k], eps)
-            if rate > best_up:
-                i, best_up = k, rate
-            rate = _low(theta[k], lower[k], v[k], eps)
-            if rate < least_low:
-                least_low = rate
-        gap = best_up - least_low
-        if i < 0 or not gap > tol or step == max_steps:
-            return step, max(gap, 0.0)
-        row = Q[i]
-        q_ii = row[i]
-        j, best_gain = -1, 0.0
-        for k in range(n):
-            rate = _low(theta[k], lower[k], v[k], eps)
-            if rate < best_up:
-                curvature = max(q_ii + Q[k, k] - 2.0 * row[k], TINY)
-                gain = (best_up - rate) * (best_up - rate) / curvature
-                if gain > best_gain:
-                    j, best_gain = k, gain
+    n_chunks = (n + CHUNK - 1) // CHUNK
+    highest, lowest, gains, buffer = np.empty(n_chunks), np.empty(n_chunks), np.empty(n_chunks), np.empty(CHUNK)
+    up, low, diagonal = np.empty(n), np.empty(n), np.empty(n)
+    for k in range(n):
+        diagonal[k] = Q[k, k]
+        _set_rates(k, v[k], theta, lower, upper, eps, up, low)
+    _move(up, low, diagonal, diagonal, 0.0, highest, lowest)
+    gap, step = np.inf, 0
+    while True:
+        c = np.argmax(highest)
+        best_up = highest[c]
+        gap = best_up - np.min(lowest)
+        if not gap > tol or step == max_steps or not np.isfinite(gap):
+            break
+        i = _where_up(up, c, best_up)
+        row = Q[i, :n]
+        _gains(low, row, diagonal, diagonal[i], best_up, gains, buffer)
+        j = _where_gain(low, row, diagonal, diagonal[i], best_up, np.argmax(gains))
         if j < 0:
-            return step, max(gap, 0.0)
-        other = Q[j]
-        curvature = max(q_ii + other[j] - 2.0 * row[j], TINY)
-        length = (best_up - _low(theta[j], lower[j], v[j], eps)) / curvature
+            break
+        other = Q[j, :n]
+        length = (best_up - low[j]) / max(diagonal[i] + diagonal[j] - 2.0 * row[j], TINY)
         top, bottom = _ceiling(theta[i], upper[i], eps), _floor(theta[j], lower[j], eps)
         room_i, room_j = top - theta[i], theta[j] - bottom
         length = min(length, room_i, room_j)
+        v_i, v_j = _residual(i, theta, eps, up, low), _residual(j, theta, eps, up, low)
         theta[i] = top if length == room_i else theta[i] + length
         theta[j] = bottom if length == room_j else theta[j] - length
-        for k in range(n):
-            v[k] -= length * (row[k] - other[k])
-    return max_steps, gap
+        # Their rates may jump (a bound, the kink), so they are set anew and carried through the pass.
+        _set_rates(i, v_i, theta, lower, upper, eps, up, low)
+        _set_rates(j, v_j, theta, lower, upper, eps, up, low)
+        _move(up, low, row, other, length, highest, lowest)
+        step += 1
+    for k in range(n):
+        v[k] = _residual(k, theta, eps, up, low)
+    return step, max(gap, 0.0) if np.isfinite(gap) else 0.0
 
 
 @nb.njit(cache=True)
@@ -112,7 +223,7 @@ def smo_single(
             theta[i] = end
         else:
             theta[i] += length
-        row = Q[i]
+        row = Q[i, :n]
         for k in range(n):
             v[k] -= length * row[k]
     return max_steps, gap

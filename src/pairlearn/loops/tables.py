@@ -69,13 +69,4 @@ def block_twin(K: Floats, a: Ints, b: Ints, c: Ints, d: Ints, w: Floats) -> Floa
     """What `fill_block` computes, in NumPy."""
     ac, ad, bc, bd = K[np.ix_(a, c)], K[np.ix_(a, d)], K[np.ix_(b, c)], K[np.ix_(b, d)]
     s, t = (ac + bd) + (ad + bc), (ac + bd) - (ad + bc)
-    return (
-        w[0]
-        + w[1] * s
-        + w[2] * t
-        + w[3] * s**2
-        + w[4] * t**2
-        + w[5] * s * t
-        + w[6] * ac * bd
-        + w[7] * ad * bc
-    )
+    return w[0] + w[1] * s + w[2] * t + w[3] * s**2 + w[4] * t**2 + w[5] * s * t + w[6] * ac * bd + w[7] * ad * bc

@@ -20,9 +20,7 @@ Sources = Mapping[Kernel | None, Source]
 class BlockedOperator(PairOperator):
     """Gram matrix of pairs (left_i, right_i) of the sources' examples, computed block by block."""
 
-    def __init__(
-        self, kernel: PairKernel, sources: Sources, left: Ints, right: Ints, block_bytes: int = 2**27
-    ) -> None:
+    def __init__(self, kernel: PairKernel, sources: Sources, left: Ints, right: Ints, block_bytes: int = 2**27) -> None:
         self.kernel, self.sources = kernel, sources
         self.left, self.right = left, right
         self.n_pairs = len(left)
@@ -51,9 +49,7 @@ class BlockedOperator(PairOperator):
             out[part] += self.submatrix(part, used) @ coefficients[used]
 
 
-def kernel_block(
-    kernel: PairKernel, sources: Sources, rows: tuple[Ints, Ints], cols: tuple[Ints, Ints]
-) -> Floats:
+def kernel_block(kernel: PairKernel, sources: Sources, rows: tuple[Ints, Ints], cols: tuple[Ints, Ints]) -> Floats:
     """K(row pair, column pair) for any pair kernel, (len rows, len cols)."""
     return kernel.evaluate(
         lambda table: table_block(table, sources[table.base], rows, cols),

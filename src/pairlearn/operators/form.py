@@ -51,9 +51,7 @@ class PairForm:
 
         cross = matrix(get("ac", "bd"), get("ad", "bc"), get("ac", "bc"), get("ad", "bd"))
 
-        def own(
-            half: float, squares: tuple[float, float], lines: tuple[float, float]
-        ) -> tuple[Matrix | None, Floats]:
+        def own(half: float, squares: tuple[float, float], lines: tuple[float, float]) -> tuple[Matrix | None, Floats]:
             return matrix(half, half, *squares), lines[0] * r + lines[1] * s
 
         at_left = 0.5 * get("ac", "ad"), (get("ac", "ac"), get("ad", "ad")), (get("ac"), get("ad"))
@@ -81,9 +79,7 @@ class PairForm:
     def dense(self) -> PairForm:
         """The same with dense matrices."""
 
-        return self._mapped(
-            lambda matrix: matrix.toarray() if sparse.issparse(matrix) else matrix, lambda v: v
-        )
+        return self._mapped(lambda matrix: matrix.toarray() if sparse.issparse(matrix) else matrix, lambda v: v)
 
     def _mapped(self, fold: Callable[[Matrix], Floats], line: Callable[[Floats], Floats]) -> PairForm:
         square, linear = None if self.square_left is None else fold(self.square_left), line(self.linear_left)
@@ -103,9 +99,7 @@ class PairForm:
 
         `turned` is E N when the caller has it already.
         """
-        square, linear = (
-            (self.square_left, self.linear_left) if left else (self.square_right, self.linear_right)
-        )
+        square, linear = (self.square_left, self.linear_left) if left else (self.square_right, self.linear_right)
         values = 0.5 * self.constant + (E @ linear if linear.any() else np.zeros(len(E)))
         if square is not None:
             values += np.einsum("ij,ij->i", times(E, square) if turned is None else turned, E)

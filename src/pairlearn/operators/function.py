@@ -119,9 +119,7 @@ class PairFunction:
             K, w = cross[table.base], weights(table)
             c, d = self.left, self.right
             if w is None:
-                return table.evaluate(
-                    Quad(K[np.ix_(a, c)], K[np.ix_(a, d)], K[np.ix_(b, c)], K[np.ix_(b, d)])
-                )
+                return table.evaluate(Quad(K[np.ix_(a, c)], K[np.ix_(a, d)], K[np.ix_(b, c)], K[np.ix_(b, d)]))
             out = np.empty((len(a), len(c)))
             tables.fill_block(K, a, b, c, d, w, out)
             return out
@@ -182,9 +180,7 @@ class FormPart:
         own_right = own_left if self.form.same_own else self.form.own(E, left=False)
         total += own_left[a] + own_right[b]
 
-    def add_block(
-        self, probe: Examples, E: Floats, own: Floats, values: Floats, first: int, cols: slice
-    ) -> None:
+    def add_block(self, probe: Examples, E: Floats, own: Floats, values: Floats, first: int, cols: slice) -> None:
         """Add the form's values of a block of probes with gallery rows E."""
         P = self.rows(probe)
         rows = slice(first, first + len(P))
@@ -210,9 +206,7 @@ def _self_values(table: Table, examples: Any, left: Ints, right: Ints) -> Floats
             "this pair kernel needs k(a, b) between new examples, which a precomputed matrix of rows × training "
             "examples does not hold; use a kernel of degree ≤ 2 or a computed base"
         )
-    return table_diagonal(
-        table, Source(table.base, examples, None, table.base.features(examples)), left, right
-    )
+    return table_diagonal(table, Source(table.base, examples, None, table.base.features(examples)), left, right)
 
 
 def _stacked(first: Examples, second: Examples) -> Examples:

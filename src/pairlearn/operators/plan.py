@@ -64,15 +64,11 @@ def check_budget(memory_budget: float | None) -> int:
     if memory_budget is None:
         return int(0.6 * available_memory())
     if not memory_budget > 0:
-        raise InputError(
-            f"memory_budget is in bytes and must be > 0, got {memory_budget!r}; try 4e9 for 4 GB"
-        )
+        raise InputError(f"memory_budget is in bytes and must be > 0, got {memory_budget!r}; try 4e9 for 4 GB")
     return int(memory_budget)
 
 
-def make_plan(
-    kernel: PairKernel, n_pairs: int, n_examples: int, budget: int, *, ranks: dict[Kernel, int]
-) -> Plan:
+def make_plan(kernel: PairKernel, n_pairs: int, n_examples: int, budget: int, *, ranks: dict[Kernel, int]) -> Plan:
     """The plan for n pairs of m examples; `ranks` gives the feature dimension of bases that have one."""
     per_pair = PER_PAIR * n_pairs
     n_bases = len(kernel.bases)
@@ -80,7 +76,7 @@ def make_plan(
     # A fast product holds the Gram matrix, its product with the coefficients and one block.
     fast = 3 * gram_bytes
     low_rank = all(base in ranks for base in kernel.bases)
-    feature_bytes = 8 * n_examples * sum(ranks.get(base, 0) for base in kernel.bases) * 3  # type: ignore[arg-type]
+    feature_bytes = 3 * 8 * n_examples * sum(ranks.values())
     least = 2 * 8 * 512**2
     tables = kernel.tables is not None
     if tables and low_rank:
@@ -123,11 +119,7 @@ def build(kernel: PairKernel, pairs: Pairs, gram: Gram | None, memory_budget: fl
         matrix = None
         if plan.gram:
             shared = gram is not None and base == gram.kernel and gram.examples is pairs.examples
-            matrix = (
-                _restricted(gram, used)
-                if shared and gram is not None
-                else gram_matrix(base, pairs.examples, used)
-            )
+            matrix = _restricted(gram, used) if shared and gram is not None else gram_matrix(base, pairs.examples, used)
             check_definite(base, matrix)
         Z = features[base] if base in ranks else None
         wide = None if Z is None else np.ascontiguousarray(Z, dtype=np.float64)
@@ -146,9 +138,7 @@ class Operation:
     used: Ints
 
 
-def _operator(
-    kernel: PairKernel, plan: Plan, sources: Sources, pairs: Pairs, left: Ints, right: Ints
-) -> PairOperator:
+def _operator(kernel: PairKernel, plan: Plan, sources: Sources, pairs: Pairs, left: Ints, right: Ints) -> PairOperator:
     if plan.kind == "blocked" or kernel.tables is None:
         return BlockedOperator(kernel, sources, left, right)
     parts: list[PairOperator] = [

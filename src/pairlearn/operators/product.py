@@ -21,9 +21,7 @@ FEW = 0.03
 class ProductOperator(PairOperator):
     """Gram matrix of one table over pairs of m examples; needs the Gram matrix or features of the examples."""
 
-    def __init__(
-        self, table: Table, source: Source, left: Ints, right: Ints, triangle: Triangle | None = None
-    ) -> None:
+    def __init__(self, table: Table, source: Source, left: Ints, right: Ints, triangle: Triangle | None = None) -> None:
         self.table, self.source = table, source
         self.left, self.right, self.triangle = left, right, triangle
         self.n_pairs = len(left)
@@ -53,9 +51,7 @@ class ProductOperator(PairOperator):
     def form(self, coefficients: Floats) -> PairForm:
         """The quadratic form of these coefficients over the rows of examples."""
         used = np.nonzero(coefficients)[0]
-        form = PairForm.of(
-            self.table, self.left[used], self.right[used], coefficients[used], self.source.n_examples
-        )
+        form = PairForm.of(self.table, self.left[used], self.right[used], coefficients[used], self.source.n_examples)
         return form if self.source.features is None else form.collapsed(self.source.features)
 
     def add_product(self, coefficients: Floats, out: Floats) -> None:

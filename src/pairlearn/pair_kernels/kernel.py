@@ -79,7 +79,7 @@ class PairKernel:
     def __mul__(self, other: PairKernel | float) -> PairKernel:
         if isinstance(other, PairKernel):
             return _collect((c1 * c2, a1 + a2) for c1, a1 in self.terms for c2, a2 in other.terms)
-        if not np.isscalar(other) or not np.isfinite(other) or other <= 0:  # type: ignore[operator]
+        if not isinstance(other, (int, float, np.number)) or not 0 < float(other) < np.inf:
             raise InputError(f"a pair kernel is scaled by a finite factor > 0, got {other!r}")
         return self._times(float(other))
 
@@ -128,8 +128,7 @@ class PairKernel:
     def _swapped_both(self) -> PairKernel:
         # An expression stands on an order-invariant projection, so swapping both of its pairs changes nothing.
         return _collect(
-            (c, tuple(a.swapped_both() if isinstance(a, Table) else a for a in atoms))
-            for c, atoms in self.terms
+            (c, tuple(a.swapped_both() if isinstance(a, Table) else a for a in atoms)) for c, atoms in self.terms
         )
 
     # -- values
@@ -158,9 +157,11 @@ def _evaluate(atom: Atom, cross: Values, left: Values, right: Values) -> Floats:
 
 
 def _rebased(atom: Atom, bases: Mapping[Kernel, Kernel]) -> Atom:
+    if atom.base is None:
+        return atom
     if isinstance(atom, Expression):
-        return replace(atom, projection=_rebased(atom.projection, bases))
-    return atom if atom.base is None else replace(atom, base=bases[atom.base])
+        return replace(atom, projection=replace(atom.projection, base=bases[atom.base]))
+    return replace(atom, base=bases[atom.base])
 
 
 def _collect(terms: Iterable[Term]) -> PairKernel:

@@ -35,9 +35,7 @@ class Power:
         if int(self.degree) != self.degree or self.degree < 1:
             raise InputError(f"the degree must be a positive integer, got {self.degree!r}; try 2")
         if not self.offset >= 0:
-            raise InputError(
-                f"the offset must be ≥ 0 (otherwise the kernel is indefinite), got {self.offset!r}"
-            )
+            raise InputError(f"the offset must be ≥ 0 (otherwise the kernel is indefinite), got {self.offset!r}")
 
     @property
     def parity(self) -> int:
@@ -84,9 +82,7 @@ class Expression:
 
     def __post_init__(self) -> None:
         if self.projection.swapped_both() != self.projection:
-            raise InputError(
-                "an outer function needs an order-invariant projection, e.g. tensor or difference"
-            )
+            raise InputError("an outer function needs an order-invariant projection, e.g. tensor or difference")
 
     @property
     def cross(self) -> Table:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from pairlearn.loops import scan, smo
-from pairlearn.loops.blocks import set_columns
+from pairlearn.loops.blocks import set_rows_and_columns
 from pairlearn.operators.base import PairOperator
-from pairlearn.solvers.newton import Box, Newton
+from pairlearn.solvers.box import Box
+from pairlearn.solvers.interior import Interior, low_rank_factor
+from pairlearn.solvers.pivoting import Pivoting
 from pairlearn.solvers.problem import (
     Callback,
     Extremes,
@@ -25,46 +27,41 @@ from pairlearn.solvers.problem import (
 from pairlearn.types import Floats, Ints
 
 
+BURST = 2
+"""SMO steps per pair of the working set before a factorisation is tried."""
+MAX_FACTORISATIONS = 20
+BLOCK = 2**28
+"""Bytes of new rows computed at a time."""
+
+
 class WorkingSet:
     """The pairs that are optimised together and their Gram matrix, updated slot by slot."""
 
     def __init__(self, operator: PairOperator, limit: int) -> None:
         self.operator, self.limit = operator, limit
         self.pairs = np.zeros(0, dtype=np.int64)
-        self._matrix = np.empty((0, 0))
-
-    @property
-    def matrix(self) -> Floats:
-        """K_WW, a view on the first rows and columns of the store."""
-        n = len(self.pairs)
-        return self._matrix[:n, :n]
+        self.store = np.empty((0, 0))
+        """K_WW is its leading part; contiguous rows keep the compiled loops fast."""
 
     def update(self, needed: Ints, welcome: Ints) -> None:
         """Bring in all needed pairs, then welcome ones while there is room; drop the others first."""
-        wanted = _unique_in_order(needed, welcome)[: max(self.limit, len(needed))]
+        wanted = _unique_in_order(needed, welcome)[: self.limit]
         keep = np.isin(self.pairs, wanted, assume_unique=True)
         fresh = wanted[~np.isin(wanted, self.pairs, assume_unique=True)]
         slots = np.nonzero(~keep)[0][: len(fresh)]
         grown = len(self.pairs) + len(fresh) - len(slots)
-        self._reserve(grown)
+        if len(self.store) == 0:
+            # Untouched memory costs nothing. An odd number of cache lines per row keeps columns apart in the cache.
+            self.store = np.empty((self.limit, self.limit // 16 * 16 + 24))
         slots = np.concatenate([slots, np.arange(len(self.pairs), grown)])
         pairs = np.empty(grown, dtype=np.int64)
         pairs[: len(self.pairs)] = self.pairs
         pairs[slots] = fresh
         self.pairs = pairs
-        if len(fresh):
-            rows = self.operator.submatrix(fresh, pairs)
-            self._matrix[slots, :grown] = rows
-            set_columns(self._matrix, slots, rows, grown)
-
-    def _reserve(self, n: int) -> None:
-        if n <= len(self._matrix):
-            return
-        size = min(max(n, int(1.3 * len(self._matrix))), max(n, self.limit))
-        store = np.empty((size, size))
-        old = len(self.pairs)
-        store[:old, :old] = self._matrix[:old, :old]
-        self._matrix = store
+        step = max(1, BLOCK // (8 * max(1, grown)))
+        for start in range(0, len(fresh), step):
+            part = slice(start, start + step)
+            set_rows_and_columns(self.store, slots[part], self.operator.submatrix(fresh[part], pairs))
 
 
 @dataclass(frozen=True)
@@ -105,6 +102,8 @@ class _Run:
         self.history: list[Progress] = []
         self.began = time.perf_counter()
         self.profile: dict[str, float] = {}
+        self.burst = BURST
+        self.degenerate = False
 
     def solution(self) -> Solution:
         status = Status.INTERRUPTED
@@ -180,32 +179,39 @@ class _Run:
         """Solve on the working set; returns the change of θ as a full vector."""
         p, W = self.problem, working.pairs
         theta, v = self.theta[W].copy(), residual[W].copy()
-        lower, upper = p.lower[W], p.upper[W]
-        Q = working.matrix
-        tol = max(0.1 * gap, 0.3 * self.options.tol)
-        solve = smo.smo_pairs if self.constrained else smo.smo_single
-        steps = factorisations = 0
-        burst = 2 * len(W)
-        while True:
-            t = time.perf_counter()
-            more, inner_gap = solve(Q, v, theta, lower, upper, p.epsilon, tol, burst)
-            steps += more
-            t = self._tick("smo", t)
-            if inner_gap <= tol:
-                break
-            newton = Newton(Q, theta, v, Box(lower, upper, p.epsilon), self.constrained)
-            solved = newton.run(0.3 * self.options.tol if gap < 1 else tol, 30)
-            factorisations += newton.factorisations
-            self._tick("newton", t)
-            self.traces = newton.trace
-            if solved:
-                break
-            burst *= 4
-        self.note = (steps, factorisations)
+        box = Box(p.lower[W], p.upper[W], p.epsilon)
+        # Early on a degenerate problem, new pairs are worth more than an exact solution on the old ones.
+        tol = max((0.5 if self.degenerate and gap > 1 else 0.1) * gap, 0.3 * self.options.tol)
+        self._solve(working.store, theta, v, box, tol, gap)
         change = np.zeros(len(p))
         change[W] = theta - self.theta[W]
         self.theta[W] = theta
         return change
+
+    def _solve(self, Q: Floats, theta: Floats, v: Floats, box: Box, tol: float, gap: float) -> None:
+        """A burst of SMO; if that is not enough, pivoting; on a degenerate face, the interior point."""
+        burst = smo.smo_pairs if self.constrained else smo.smo_single
+        t = time.perf_counter()
+        steps, inner_gap = burst(Q, v, theta, box.lower, box.upper, box.eps, tol, self.burst * len(v))
+        t = self._tick("smo", t)
+        self.note = (steps, 0)
+        if inner_gap <= tol:
+            return
+        solved = False
+        if not self.degenerate:
+            pivoting = Pivoting(Q, theta, v, box, self.constrained)
+            solved = pivoting.run(0.3 * self.options.tol, MAX_FACTORISATIONS)
+            self.degenerate = not solved and gap < 10
+            self.note = (steps, pivoting.factorisations)
+            t = self._tick("pivoting", t)
+        if not solved and box.eps == 0:
+            view = Q[: len(v), : len(v)]
+            interior = Interior(view, low_rank_factor(view, self.rng), theta, v, box, self.constrained)
+            solved = interior.run(tol)
+            self.note = (*self.note, interior.iterations)
+            t = self._tick("interior", t)
+        # Where neither helps, patience does.
+        self.burst = BURST if solved else min(2 * self.burst, 500 * BURST)
 
     def _report(self, iteration: int, gap: float, residual: Floats, size: int) -> bool:
         progress = Progress(

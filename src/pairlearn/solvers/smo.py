@@ -74,16 +74,15 @@ class PlainSMO:
         began = time.perf_counter()
         v = problem.linear - (operator @ theta if theta.any() else np.zeros(len(problem)))
         box = theta, problem.lower, problem.upper, problem.epsilon
-        change, length = v, 0.0
+        change: Floats = v
+        length = 0.0
         for step in range(self.max_steps):
             i, best_up, j, least_low = plain.advance(v, change, length, *box)
             gap = best_up - least_low if problem.total is not None else max(best_up, -least_low)
             if step % self.report_every == 0 or gap <= self.tol:
                 seconds = time.perf_counter() - began
                 objective = objective_of(problem, theta, v)
-                history.append(
-                    Progress(step, max(gap, 0.0), objective, int(np.count_nonzero(theta)), 2, seconds)
-                )
+                history.append(Progress(step, max(gap, 0.0), objective, int(np.count_nonzero(theta)), 2, seconds))
                 if callback is not None and callback(history[-1]):
                     return Status.INTERRUPTED
                 if self.time_budget is not None and seconds >= self.time_budget:

@@ -1,0 +1,353 @@
+"""Every operator against the explicit matrix of the formulas, and the memory plan that chooses among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy.sparse.linalg import cg
+
+import pairlearn as pl
+from pairlearn.errors import InputError, TooLargeError
+from pairlearn.kernels import FromFunction, Gaussian, Gram, Kernel, Linear, Polynomial
+from pairlearn.operators.base import PairOperator
+from pairlearn.operators.blocked import BlockedOperator
+from pairlearn.operators.dense import DenseOperator
+from pairlearn.operators.form import PairForm
+from pairlearn.operators.plan import build, check_budget, make_plan
+from pairlearn.operators.product import FEW, ProductOperator, SumOperator
+from pairlearn.operators.source import Source
+from pairlearn.pair_kernels import CATALOG, PairKernel
+from pairlearn.pairs import Pairs
+
+FORMULAS: dict[str, Callable[..., np.ndarray]] = {
+    "poly_direct_sum": lambda ac, ad, bc, bd: (ac + bd + 1) ** 2,
+    "poly_tensor": lambda ac, ad, bc, bd: (ac * bd + 1) ** 2,
+    "direct_sum": lambda ac, ad, bc, bd: (ac + ad + bc + bd) / 2,
+    "difference": lambda ac, ad, bc, bd: (ac - ad - bc + bd) / 2,
+    "metric": lambda ac, ad, bc, bd: (ac - ad - bc + bd) ** 2 / 4,
+    "tensor": lambda ac, ad, bc, bd: (ac * bd + ad * bc) / 2,
+    "wedge": lambda ac, ad, bc, bd: (ac * bd - ad * bc) / 2,
+    "wedge_squared": lambda ac, ad, bc, bd: (ac * bd - ad * bc) ** 2 / 4,
+    "direct_metric": lambda ac, ad, bc, bd: (ac + ad + bc + bd) / 2 + (ac - ad - bc + bd) ** 2 / 4,
+    "tensor_metric": lambda ac, ad, bc, bd: (ac * bd + ad * bc) / 2 + (ac - ad - bc + bd) ** 2 / 4,
+}
+TABLES = [name for name, kernel in CATALOG.items() if kernel.tables is not None]
+M, D = 70, 4
+rng = np.random.default_rng(1)
+X = rng.normal(size=(M, D))
+
+
+def explicit(name: str, K: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The n × n matrix of the pairs, from four look-ups per entry."""
+    sides = left.astype(int), right.astype(int)
+    return FORMULAS[name](*(K[np.ix_(row, col)] for row in sides for col in sides))
+
+
+def columns(kind: str) -> Pairs:
+    """Pairs that take each of the product's ways: all in order, many sampled, few sampled."""
+    pairs = pl.all_pairs(X, reflexive=kind != "triangle, irreflexive")
+    if kind.startswith("triangle"):
+        return pairs
+    count = int(1.5 * FEW * M * M) if kind == "many" else int(0.5 * FEW * M * M)
+    left, right = np.random.default_rng(2).integers(0, M, (2, count))  # repeated, mirrored and reflexive ones too
+    return pl.Pairs(X, left, right)
+
+
+KINDS = ["triangle", "triangle, irreflexive", "many", "few"]
+
+
+@dataclass
+class Case:
+    operator: PairOperator
+    matrix: np.ndarray
+
+
+def check_laws(case: Case) -> None:
+    """What every operator promises."""
+    operator, matrix = case.operator, case.matrix
+    n, scale = len(matrix), np.abs(matrix).max()
+    random = np.random.default_rng(3)
+    close = {"rtol": 1e-10, "atol": 1e-12 * scale}
+    assert operator.shape == (n, n) == (operator.n_pairs, operator.n_pairs)
+    assert operator.dtype == np.float64
+    np.testing.assert_allclose(operator.diagonal(), np.diagonal(matrix), **close)
+
+    dense, few = random.normal(size=n), np.zeros(n)
+    few[random.integers(0, n, 7)] = random.normal(size=7)
+    for theta in (dense, few, np.zeros(n), np.eye(1, n, n - 1)[0]):
+        kept = theta.copy()
+        tolerance = 1e-11 * scale * max(1.0, np.abs(theta).sum())
+        np.testing.assert_allclose(operator @ theta, matrix @ theta, rtol=1e-9, atol=tolerance)
+        out = dense.copy()
+        operator.add_product(theta, out)
+        np.testing.assert_allclose(out, dense + matrix @ theta, rtol=1e-9, atol=tolerance)
+        np.testing.assert_array_equal(theta, kept)
+
+    rows, cols = random.integers(0, n, 17), random.integers(0, n, 23)
+    np.testing.assert_allclose(operator.submatrix(rows, cols), matrix[np.ix_(rows, cols)], **close)
+    square = operator.submatrix(rows)
+    np.testing.assert_allclose(square, matrix[np.ix_(rows, rows)], **close)
+    np.testing.assert_allclose(square, square.T, rtol=1e-13, atol=1e-15 * scale)
+    np.testing.assert_allclose(operator.rows(rows[:3]), matrix[rows[:3]], **close)
+
+    linear = operator.as_linear_operator()
+    tolerance = 1e-11 * scale * np.abs(dense).sum()
+    np.testing.assert_allclose(linear @ dense, matrix @ dense, rtol=1e-9, atol=tolerance)
+    np.testing.assert_allclose(linear.rmatvec(dense), matrix @ dense, rtol=1e-9, atol=tolerance)
+
+
+def source_of(base: Kernel, form: str) -> Source:
+    matrix = None if form == "features" else Gram(base, X).matrix
+    features = None if form == "gram" else base.features(X)
+    return Source(base, X, matrix, features)
+
+
+# --------------------------------------------------------------------------- laws
+
+
+def test_dense_operator() -> None:
+    A = rng.normal(size=(60, 20))
+    check_laws(Case(DenseOperator(A @ A.T), A @ A.T))
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+@pytest.mark.parametrize("held", [True, False], ids=["gram", "anew"])
+def test_blocked_operator(name: str, held: bool) -> None:
+    base = Gaussian(0.4)
+    pairs = columns("few")
+    K = Gram(base, X).matrix
+    source = Source(base, X, K if held else None)
+    kernel = pl.pair_kernel(name).on(base)
+    operator = BlockedOperator(kernel, {base: source}, pairs.left, pairs.right, block_bytes=4096)
+    check_laws(Case(operator, explicit(name, K, pairs.left, pairs.right)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", TABLES)
+def test_product_operator_over_a_gram_matrix(name: str, kind: str) -> None:
+    base, pairs = Gaussian(0.4), columns(kind)
+    tables = pl.pair_kernel(name).on(base).tables
+    assert tables is not None
+    operator = ProductOperator(tables[0], source_of(base, "gram"), pairs.left, pairs.right, pairs.triangle)
+    check_laws(Case(operator, explicit(name, Gram(base, X).matrix, pairs.left, pairs.right)))
+
+
+@pytest.mark.parametrize("form", ["features", "both"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["tensor_metric", "direct_sum", "wedge", "poly_direct_sum"])
+def test_product_operator_over_features(name: str, kind: str, form: str) -> None:
+    base, pairs = Linear(), columns(kind)
+    tables = pl.pair_kernel(name).on(base).tables
+    assert tables is not None
+    operator = ProductOperator(tables[0], source_of(base, form), pairs.left, pairs.right, pairs.triangle)
+    check_laws(Case(operator, explicit(name, X @ X.T, pairs.left, pairs.right)))
+
+
+def test_sum_operator() -> None:
+    k1, k2, pairs = Gaussian(0.4), Linear(), columns("many")
+    tables = (pl.pair_kernel("tensor").on(k1) + pl.pair_kernel("metric").on(k2)).tables
+    assert tables is not None
+    parts: list[PairOperator] = [
+        ProductOperator(t, source_of(t.base, "gram"), pairs.left, pairs.right)  # type: ignore[arg-type]
+        for t in tables
+    ]
+    expected = explicit("tensor", Gram(k1, X).matrix, pairs.left, pairs.right)
+    expected = expected + explicit("metric", X @ X.T, pairs.left, pairs.right)
+    check_laws(Case(SumOperator(parts), expected))
+
+
+def test_conjugate_gradients_run_on_an_operator() -> None:
+    pairs, base = columns("few"), Linear()
+    tables = pl.pair_kernel("tensor_metric").on(base).tables
+    assert tables is not None
+    operator = ProductOperator(tables[0], source_of(base, "features"), pairs.left, pairs.right)
+    wanted = operator @ rng.normal(size=len(pairs))
+    found, info = cg(operator.as_linear_operator(), wanted, rtol=1e-10, maxiter=2000)
+    assert info == 0
+    np.testing.assert_allclose(operator @ found, wanted, atol=1e-8 * np.abs(wanted).max())
+
+
+# --------------------------------------------------------------------------- forms and sources
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_forms_give_the_weighted_sum_of_kernels(name: str) -> None:
+    pairs, theta = columns("few"), rng.normal(size=len(columns("few")))
+    tables = pl.pair_kernel(name).tables
+    assert tables is not None
+    form = PairForm.of(tables[0], pairs.left, pairs.right, theta, M)
+    probe = rng.normal(size=(5, D))
+    E = probe @ X.T
+    index = np.arange(5)
+
+    def values(of: PairForm, rows: np.ndarray) -> np.ndarray:
+        cross = 0.0 if of.cross is None else rows @ (of.cross @ rows.T)
+        return cross + of.own(rows, left=True)[:, None] + of.own(rows, left=False)
+
+    a, b = np.repeat(index, 5), np.tile(index, 5)
+    four = (E[np.ix_(side, column)] for side in (a, b) for column in (pairs.left, pairs.right))
+    expected = (FORMULAS[name](*four) @ theta).reshape(5, 5)
+    tolerance = 1e-11 * np.abs(expected).max()
+    np.testing.assert_allclose(values(form, E), expected, rtol=1e-9, atol=tolerance)
+    np.testing.assert_allclose(values(form.dense(), E), expected, rtol=1e-9, atol=tolerance)
+    np.testing.assert_allclose(values(form.collapsed(X), probe), expected, rtol=1e-9, atol=tolerance)
+
+
+@pytest.mark.parametrize("form", ["gram", "features", "anew"])
+def test_sources_agree(form: str) -> None:
+    base = Linear()
+    source = Source(base, X) if form == "anew" else source_of(base, form)
+    rows, cols = rng.integers(0, M, 700), rng.integers(0, M, 700)
+    K = X @ X.T
+    np.testing.assert_allclose(source.elements(rows, cols), K[rows, cols], rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(source.block(rows[:9], cols), K[np.ix_(rows[:9], cols)], rtol=1e-12, atol=1e-13)
+    assert source.n_examples == M
+
+
+def test_sources_of_objects() -> None:
+    words = ["pair", "learn", "fast", "exact"]
+    base = FromFunction(lambda a, b: len(set(a) & set(b)), scalar=True)
+    source = Source(base, words)
+    assert source.elements(np.array([0, 3]), np.array([1, 3])).tolist() == [
+        len(set("pair") & set("learn")),
+        len(set("exact")),
+    ]
+    assert source.n_examples == 4
+
+
+# --------------------------------------------------------------------------- the plan
+
+
+def bases_of(kernel: str, base: Kernel) -> PairKernel:
+    return pl.pair_kernel(kernel).on(base)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("name", "base", "expected"),
+    [
+        ("tensor_metric", Linear(), ProductOperator),
+        ("tensor_metric", Polynomial(), ProductOperator),
+        ("wedge_squared", Linear(), BlockedOperator),
+        ("poly_tensor", Gaussian(0.4), BlockedOperator),
+    ],
+)
+def test_build_serves_the_explicit_matrix(name: str, base: Kernel, expected: type, kind: str) -> None:
+    pairs = columns(kind)
+    operation = build(bases_of(name, base), pairs, None, None)
+    assert isinstance(operation.operator, expected)
+    check_laws(Case(operation.operator, explicit(name, base(X, X), pairs.left, pairs.right)))
+
+
+def test_build_sums_parts_on_several_bases() -> None:
+    pairs = columns("triangle")
+    kernel = bases_of("tensor", Gaussian(0.4)) + bases_of("metric", Linear())
+    operation = build(kernel, pairs, None, None)
+    assert isinstance(operation.operator, SumOperator)
+    expected = explicit("tensor", Gaussian(0.4)(X, X), pairs.left, pairs.right)
+    check_laws(Case(operation.operator, expected + explicit("metric", X @ X.T, pairs.left, pairs.right)))
+
+
+def test_build_uses_only_examples_of_the_pairs() -> None:
+    left, right = np.array([5, 60, 5, 33]), np.array([33, 5, 5, 60])
+    spoilt = X.copy()
+    spoilt[[0, 1]] = 1e6
+    operation = build(bases_of("tensor_metric", Gaussian()), pl.Pairs(spoilt, left, right), None, None)
+    assert operation.used.tolist() == [5, 33, 60]
+    resolved = Gaussian().resolved(X[[5, 33, 60]])
+    assert operation.kernel.bases == (resolved,)
+    expected = explicit("tensor_metric", resolved(X, X), left, right)
+    np.testing.assert_allclose(operation.operator.rows(np.arange(4)), expected, rtol=1e-12)
+
+
+def test_build_shares_a_gram_matrix() -> None:
+    calls = []
+
+    def similarity(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        calls.append(len(A))
+        return A @ B.T
+
+    gram = Gram(FromFunction(similarity, definite=True), X)
+    for pairs in (columns("triangle"), columns("few")):
+        operation = build(bases_of("tensor", gram.kernel), pairs, gram, None)
+        expected = explicit("tensor", X @ X.T, pairs.left, pairs.right)
+        np.testing.assert_allclose(operation.operator.rows(np.arange(5)), expected[:5], rtol=1e-10, atol=1e-12)
+    assert calls == [M]
+
+
+a_hole = pytest.mark.xfail(
+    strict=True, reason="the blocked plan counts its buffer only after it has chosen to hold the Gram matrix"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "base", "ranks"),
+    [
+        ("tensor_metric", Linear(), {Linear(): 4}),
+        pytest.param("tensor_metric", Gaussian(0.4), {}, marks=a_hole),
+        pytest.param("wedge_squared", Linear(), {Linear(): 4}, marks=a_hole),
+    ],
+)
+def test_plans_stay_within_the_budget(name: str, base: Kernel, ranks: dict[Kernel, int]) -> None:
+    """From plenty to too little: the Gram matrix is given up first, then the plan is refused."""
+    m, n = 5000, 100_000
+
+    def attempt(budget: int) -> bool | None:
+        """Whether the Gram matrix is held, None when the plan is refused."""
+        try:
+            plan = make_plan(bases_of(name, base), n, m, budget, ranks=ranks)
+        except TooLargeError:
+            return None
+        assert (8 * m * m if plan.gram else 0) + 8 * n + 8 * plan.working_set**2 <= budget
+        assert 400 <= plan.working_set <= n
+        return plan.gram
+
+    found = [attempt(int(budget)) for budget in np.geomspace(1e10, 1e6, 100)]
+    assert list(dict.fromkeys(found)) == [True, False, None]
+    assert found == sorted(found, key=[True, False, None].index)
+
+
+def test_refused_plans_give_advice() -> None:
+    with pytest.raises(TooLargeError) as caught:
+        make_plan(bases_of("tensor_metric", Gaussian(0.4)), 100_000, 2000, 10**6, ranks={})
+    for part in ("100,000 pairs of 2,000 examples need about", "raise memory_budget", "fewer pairs", "linear base"):
+        assert part in str(caught.value)
+
+
+def test_features_make_a_plan_possible_where_a_gram_matrix_does_not_fit() -> None:
+    kernel = bases_of("tensor_metric", Linear())
+    plan = make_plan(kernel, 10**6, 10**6, 10**9, ranks={Linear(): 10})
+    assert (plan.kind, plan.gram) == ("product", False)
+    plan = make_plan(bases_of("tensor_metric", Gaussian(1.0)), 10**6, 10**6, 10**9, ranks={})
+    assert (plan.kind, plan.gram) == ("blocked", False)
+
+
+def test_plans_say_what_they_hold() -> None:
+    kernel = bases_of("tensor_metric", Gaussian(0.4))
+    roomy = str(make_plan(kernel, 1000, 100, 10**9, ranks={}))
+    assert "product operator, base Gram matrix held, working set up to 1,000 pairs" in roomy
+    assert roomy.endswith("of 954 MiB")
+    tight = str(make_plan(kernel, 1000, 10_000, 2 * 10**8, ranks={}))
+    assert "blocked operator, base kernel values computed anew" in tight
+
+
+def test_operators_without_a_gram_matrix_serve_the_same_values() -> None:
+    """Examples so many that the budget forbids their Gram matrix."""
+    m = 3000
+    examples = rng.normal(size=(m, 3))
+    left, right = np.arange(0, m, 2), np.arange(1, m, 2)
+    for base, kind in ((Linear(), "product"), (Gaussian(0.4), "blocked")):
+        operation = build(bases_of("tensor_metric", base), pl.Pairs(examples, left, right), None, 1.45e8)
+        assert (operation.plan.kind, operation.plan.gram) == (kind, False)
+        check_laws(Case(operation.operator, explicit("tensor_metric", base(examples, examples), left, right)))
+
+
+def test_budgets_are_checked() -> None:
+    assert check_budget(1e6) == 10**6
+    assert check_budget(None) > 0
+    for bad in (0, -1.0, np.nan):
+        with pytest.raises(InputError, match="memory_budget is in bytes and must be > 0"):
+            check_budget(bad)
