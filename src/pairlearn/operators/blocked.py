@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -39,14 +39,12 @@ class BlockedOperator(PairOperator):
         pairs = (self.left[rows], self.right[rows]), (self.left[cols], self.right[cols])
         return kernel_block(self.kernel, self.sources, *pairs)
 
-    def add_product(self, coefficients: Floats, out: Floats) -> None:
+    def blocks(self, coefficients: Floats) -> Iterator[tuple[int, Floats]]:
         used = np.nonzero(coefficients)[0]
-        if not len(used):
-            return
-        step = max(1, self.block_bytes // (8 * len(used)))
+        step = max(1, self.block_bytes // (8 * max(1, len(used))))
         for start in range(0, self.n_pairs, step):
             part = np.arange(start, min(start + step, self.n_pairs))
-            out[part] += self.submatrix(part, used) @ coefficients[used]
+            yield start, self.submatrix(part, used) @ coefficients[used] if len(used) else np.zeros(len(part))
 
 
 def kernel_block(kernel: PairKernel, sources: Sources, rows: tuple[Ints, Ints], cols: tuple[Ints, Ints]) -> Floats:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from pairlearn.operators.base import PairOperator
@@ -21,9 +23,7 @@ class DenseOperator(PairOperator):
     def submatrix(self, rows: Ints, cols: Ints | None = None) -> Floats:
         return self.matrix[np.ix_(rows, rows if cols is None else cols)]
 
-    def add_product(self, coefficients: Floats, out: Floats) -> None:
+    def blocks(self, coefficients: Floats) -> Iterator[tuple[int, Floats]]:
         used = np.nonzero(coefficients)[0]
-        if 4 * len(used) < self.n_pairs:
-            out += coefficients[used] @ self.matrix[used]
-        else:
-            out += self.matrix @ coefficients
+        few = 4 * len(used) < self.n_pairs
+        yield 0, coefficients[used] @ self.matrix[used] if few else self.matrix @ coefficients

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy import sparse
 
@@ -54,40 +56,58 @@ class ProductOperator(PairOperator):
         form = PairForm.of(self.table, self.left[used], self.right[used], coefficients[used], self.source.n_examples)
         return form if self.source.features is None else form.collapsed(self.source.features)
 
-    def add_product(self, coefficients: Floats, out: Floats) -> None:
+    def blocks(self, coefficients: Floats) -> Iterator[tuple[int, Floats]]:
         form, E = self.form(coefficients), self.rows_of_examples
         gram = self.source.features is None
         T = None if form.cross is None else (gram_times(E, form.cross) if gram else times(E, form.cross))
         own_left = self._own(form, E, gram, left=True)
         own_right = own_left if form.same_own else self._own(form, E, gram, left=False)
-        if T is None:
-            products.add_own(own_left, own_right, self.left, self.right, out)
-        elif self.triangle is not None:
-            self._add_triangle(T, E, own_left, own_right, out)
-        elif hasattr(self, "_order"):
-            self._add_blocks(T, E, own_left, own_right, out)
+        if T is not None and self.triangle is not None:
+            yield from self._triangle_blocks(T, E, own_left, own_right, self.triangle)
+        elif T is not None and hasattr(self, "_order"):
+            yield 0, self._gathered(T, E, own_left, own_right)
         else:
-            products.pair_dots(np.ascontiguousarray(T), E, self.left, self.right, out)
-            products.add_own(own_left, own_right, self.left, self.right, out)
+            yield from self._sampled_blocks(T, E, own_left, own_right)
 
     def _own(self, form: PairForm, E: Floats, gram: bool, *, left: bool) -> Floats:
         square = form.square_left if left else form.square_right
         turned = gram_times(E, square) if gram and square is not None else None
         return form.own(E, left=left, turned=turned)
 
-    def _add_triangle(self, T: Floats, E: Floats, own_left: Floats, own_right: Floats, out: Floats) -> None:
-        assert self.triangle is not None
-        shift = 0 if self.triangle.reflexive else 1
+    def _triangle_blocks(
+        self, T: Floats, E: Floats, own_left: Floats, own_right: Floats, triangle: Triangle
+    ) -> Iterator[tuple[int, Floats]]:
+        """Row blocks of the upper triangle: half the work of the whole product."""
+        shift = 0 if triangle.reflexive else 1
         for first in range(0, len(E), self.step):
+            start, stop = self._offsets[first], self._offsets[min(first + self.step, len(E))]
             S = T[first : first + self.step] @ E[first:].T
-            products.add_triangle(S, first, shift, self._offsets, own_left, own_right, out)
+            values = np.zeros(stop - start)
+            products.add_triangle(S, first, shift, self._offsets - start, own_left, own_right, values)
+            yield int(start), values
 
-    def _add_blocks(self, T: Floats, E: Floats, own_left: Floats, own_right: Floats, out: Floats) -> None:
+    def _gathered(self, T: Floats, E: Floats, own_left: Floats, own_right: Floats) -> Floats:
+        """Many pairs in any order: whole row blocks, of which each pair picks its value."""
+        values = np.zeros(self.n_pairs)
         for number, first in enumerate(range(0, len(E), self.step)):
             chosen = self._order[self._starts[number] : self._starts[number + 1]]
             if len(chosen):
                 S = T[first : first + self.step] @ E.T
-                products.add_gathered(S, first, chosen, self.left, self.right, own_left, own_right, out)
+                products.add_gathered(S, first, chosen, self.left, self.right, own_left, own_right, values)
+        return values
+
+    def _sampled_blocks(
+        self, T: Floats | None, E: Floats, own_left: Floats, own_right: Floats, step: int = 2**20
+    ) -> Iterator[tuple[int, Floats]]:
+        """Few pairs: one dot product each."""
+        turned = None if T is None else np.ascontiguousarray(T)
+        for start in range(0, self.n_pairs, step):
+            left, right = self.left[start : start + step], self.right[start : start + step]
+            values = np.zeros(len(left))
+            if turned is not None:
+                products.pair_dots(turned, E, left, right, values)
+            products.add_own(own_left, own_right, left, right, values)
+            yield start, values
 
 
 def gram_times(K: Floats, matrix: Matrix) -> Floats:
@@ -116,6 +136,8 @@ class SumOperator(PairOperator):
             total += part.submatrix(rows, cols)
         return total
 
-    def add_product(self, coefficients: Floats, out: Floats) -> None:
+    def blocks(self, coefficients: Floats) -> Iterator[tuple[int, Floats]]:
+        total = np.zeros(self.n_pairs)
         for part in self.parts:
-            part.add_product(coefficients, out)
+            part.add_product(coefficients, total)
+        yield 0, total

@@ -9,23 +9,20 @@ import numpy as np
 
 from pairlearn.loops import scan, smo
 from pairlearn.loops.blocks import set_rows_and_columns
-from pairlearn.operators.base import PairOperator
+from pairlearn.operators.base import PairOperator, largest
 from pairlearn.solvers.box import Box
 from pairlearn.solvers.interior import Interior, low_rank_factor
 from pairlearn.solvers.pivoting import Pivoting
 from pairlearn.solvers.problem import (
     Callback,
-    Extremes,
     Problem,
     Progress,
     Solution,
     Status,
     finish,
     objective_of,
-    violation,
 )
 from pairlearn.types import Floats, Ints
-
 
 BURST = 2
 """SMO steps per pair of the working set before a factorisation is tried."""
@@ -120,15 +117,16 @@ class _Run:
             self.operator.add_product(self.theta, product)
         return self.problem.linear - product
 
-    def _extremes(self, residual: Floats) -> Extremes:
+    def _gap(self, residual: Floats) -> float:
         p = self.problem
-        return Extremes(*scan.extremes(self.theta, p.lower, p.upper, residual, p.epsilon))
+        up, low = scan.extremes(self.theta, p.lower, p.upper, residual, p.epsilon)
+        return max(0.0, up - low) if self.constrained else max(0.0, up, -low)
 
     def _iterate(self) -> Status:
         residual, fresh = self._residual(), True
         working = WorkingSet(self.operator, self.options.max_working_set)
         for iteration in range(self.options.max_iterations):
-            gap = violation(self._extremes(residual), self.constrained)
+            gap = self._gap(residual)
             if self._report(iteration, gap, residual, len(working.pairs)):
                 return Status.INTERRUPTED
             if gap <= self.options.tol:
@@ -168,7 +166,7 @@ class _Run:
             noise = self.rng.random(len(p), dtype=np.float32) * np.float32(1e-3)
             up += noise
             low += noise
-        sides = [_largest(values, count) for values in (up, low)]
+        sides = [largest(values, count) for values in (up, low)]
         welcome = np.empty(2 * max(map(len, sides)), dtype=np.int64)
         welcome[:] = -1
         for offset, side in enumerate(sides):
@@ -228,13 +226,6 @@ class _Run:
     def _out_of_time(self) -> bool:
         budget = self.options.time_budget
         return budget is not None and time.perf_counter() - self.began >= budget
-
-
-def _largest(values: Floats, count: int) -> Ints:
-    """Indices of the `count` largest finite values, largest first."""
-    chosen = np.argpartition(values, len(values) - count)[len(values) - count :]
-    chosen = chosen[np.isfinite(values[chosen])]
-    return chosen[np.argsort(-values[chosen], kind="stable")]
 
 
 def _unique_in_order(*parts: Ints) -> Ints:

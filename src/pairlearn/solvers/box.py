@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pairlearn.operators.base import rates
 from pairlearn.types import Bools, Floats
 
 
@@ -32,9 +33,7 @@ class Box:
 
     def rates(self, x: Floats, v: Floats) -> tuple[Floats, Floats]:
         """(up, low): descent rates of raising and lowering, ∓inf where a bound forbids it."""
-        up = np.where(x < self.upper, v - np.where(x >= 0, self.eps, -self.eps), -np.inf)
-        low = np.where(x > self.lower, v - np.where(x > 0, self.eps, -self.eps), np.inf)
-        return up, low
+        return rates(x, self.lower, self.upper, v, self.eps)
 
     def bias(self, x: Floats, v: Floats) -> float:
         """Middle of the interval between the largest up and the smallest low rate."""
