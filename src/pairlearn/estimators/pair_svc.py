@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.errors import ConflictWarning, InputError, SymmetryError, SymmetryWarning
 from pairlearn.estimators.start import carry_over
-from pairlearn.kernels import Gram, as_kernel
+from pairlearn.kernels import Gram, Precomputed, as_kernel
 from pairlearn.operators.function import PairFunction
 from pairlearn.operators.plan import build
 from pairlearn.pair_kernels import PairKernel, pair_kernel
@@ -86,7 +86,7 @@ class PairSVC(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from Pairs (or an (n, 2, d) array) and labels ±1."""
-        pairs = as_pairs(X)
+        pairs = one_table(as_pairs(X))
         labels = check_labels(y, len(pairs))
         kernel = self._checked_kernel()
         boxes = self._boxes(labels, sample_weight)
@@ -119,6 +119,8 @@ class PairSVC(ClassifierMixin, BaseEstimator):
         if self.time_budget is not None and not self.time_budget >= 0:
             raise InputError(f"time_budget is in seconds and must be ≥ 0, got {self.time_budget!r}")
         kernel = pair_kernel(self.kernel).on(as_kernel(self.base))
+        if len(kernel.bases) > 1 and any(isinstance(base, Precomputed) for base in kernel.bases):
+            raise InputError("a precomputed base cannot be mixed with one that needs features; compute both matrices")
         if kernel.symmetry == "antisymmetric":
             raise SymmetryError(
                 "PairSVC answers a symmetric question, but this pair kernel is antisymmetric; "
@@ -204,7 +206,7 @@ class PairSVC(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Floats:
         """g of every pair, (n_pairs,); larger = more alike."""
         check_is_fitted(self, "function_")
-        return self.function_(as_pairs(X))
+        return self.function_(one_table(as_pairs(X)))
 
     def predict(self, X: Any) -> Ints:
         """+1 (same) where g > 0, else −1."""
@@ -214,6 +216,15 @@ class PairSVC(ClassifierMixin, BaseEstimator):
         """g of every probe with every gallery example, (p, g), by matrix products in bounded memory."""
         check_is_fitted(self, "function_")
         return self.function_.block(probe, gallery)
+
+
+def one_table(pairs: Pairs) -> Pairs:
+    """Refuse what this machine would otherwise ignore: a second table of examples and per-pair features."""
+    if pairs.right_examples is not None:
+        raise InputError("PairSVC compares examples of one table; these pairs have right_examples of their own")
+    if pairs.invariant is not None or pairs.signed is not None:
+        raise InputError("PairSVC does not use per-pair features; drop `invariant` and `signed` from these pairs")
+    return pairs
 
 
 def mirror(pairs: Pairs, labels: Floats, boxes: Floats) -> tuple[Pairs, Floats, Floats]:

@@ -90,8 +90,8 @@ def make_plan(kernel: PairKernel, n_pairs: int, n_examples: int, budget: int, *,
     rest = budget - fixed
     if rest < least:
         raise TooLargeError(
-            f"{n_pairs:,} pairs of {n_examples:,} examples need about {(fixed + least) / 2**30:.2f} GiB, but the "
-            f"budget is {budget / 2**30:.2f} GiB; raise memory_budget, train on fewer pairs "
+            f"{n_pairs:,} pairs of {n_examples:,} examples need about {(fixed + least) / 2**20:,.1f} MiB, but the "
+            f"budget is {budget / 2**20:,.1f} MiB; raise memory_budget, train on fewer pairs "
             "(pairs[rng.choice(len(pairs), n, replace=False)]) or use a linear base"
         )
     # K_WW, the factor of its free part, and a transient copy while it grows.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,9 +41,10 @@ class WorkingSet:
         self.store = np.empty((0, 0))
         """K_WW is its leading part; contiguous rows keep the compiled loops fast."""
 
-    def update(self, needed: Ints, welcome: Ints) -> None:
-        """Bring in all needed pairs, then welcome ones while there is room; drop the others first."""
-        wanted = _unique_in_order(needed, welcome)[: self.limit]
+    def update(self, free: Ints, candidates: Ints) -> None:
+        """Bring in the candidates and all free pairs, or as many as there is room for; drop the others first."""
+        room = max(self.limit // 2, self.limit - len(free))
+        wanted = _unique_in_order(candidates[:room], free)[: self.limit]
         keep = np.isin(self.pairs, wanted, assume_unique=True)
         fresh = wanted[~np.isin(wanted, self.pairs, assume_unique=True)]
         slots = np.nonzero(~keep)[0][: len(fresh)]
@@ -98,16 +100,14 @@ class _Run:
         self.rng = np.random.default_rng(options.seed)
         self.history: list[Progress] = []
         self.began = time.perf_counter()
-        self.profile: dict[str, float] = {}
+        self.deadline = self.began + (np.inf if options.time_budget is None else options.time_budget)
         self.burst = BURST
         self.degenerate = False
 
     def solution(self) -> Solution:
         status = Status.INTERRUPTED
-        try:
+        with suppress(KeyboardInterrupt):
             status = self._iterate()
-        except KeyboardInterrupt:
-            pass
         return finish(self.problem, self.operator, self.theta, status, self.options.tol, tuple(self.history))
 
     def _residual(self) -> Floats:
@@ -134,24 +134,15 @@ class _Run:
                     return Status.CONVERGED
                 residual, fresh = self._residual(), True
                 continue
-            if self._out_of_time():
+            if time.perf_counter() >= self.deadline:
                 return Status.TIME_BUDGET
-            t = time.perf_counter()
             working.update(*self._choose(residual, first=iteration == 0 and not self.theta.any()))
-            t = self._tick("working set", t)
             change = self._improve(working, residual, gap)
-            t = self._tick("inner", t)
             residual *= -1.0
             self.operator.add_product(change, residual)
             residual *= -1.0
             fresh = False
-            self._tick("product", t)
         return Status.ITERATION_LIMIT
-
-    def _tick(self, name: str, since: float) -> float:
-        now = time.perf_counter()
-        self.profile[name] = self.profile.get(name, 0.0) + now - since
-        return now
 
     def _choose(self, residual: Floats, *, first: bool) -> tuple[Ints, Ints]:
         """(free coefficients, best candidates of both sides, alternating)."""
@@ -171,7 +162,11 @@ class _Run:
         welcome[:] = -1
         for offset, side in enumerate(sides):
             welcome[offset : offset + 2 * len(side) : 2] = side
-        return np.nonzero(free)[0], welcome[welcome >= 0]
+        chosen = np.nonzero(free)[0]
+        if len(chosen) > self.options.max_working_set // 2:
+            # They may not all fit: over time each gets its turn.
+            chosen = self.rng.permutation(chosen)
+        return chosen, welcome[welcome >= 0]
 
     def _improve(self, working: WorkingSet, residual: Floats, gap: float) -> Floats:
         """Solve on the working set; returns the change of θ as a full vector."""
@@ -189,25 +184,18 @@ class _Run:
     def _solve(self, Q: Floats, theta: Floats, v: Floats, box: Box, tol: float, gap: float) -> None:
         """A burst of SMO; if that is not enough, pivoting; on a degenerate face, the interior point."""
         burst = smo.smo_pairs if self.constrained else smo.smo_single
-        t = time.perf_counter()
-        steps, inner_gap = burst(Q, v, theta, box.lower, box.upper, box.eps, tol, self.burst * len(v))
-        t = self._tick("smo", t)
-        self.note = (steps, 0)
+        _, inner_gap = burst(Q, v, theta, box.lower, box.upper, box.eps, tol, self.burst * len(v))
         if inner_gap <= tol:
             return
         solved = False
         if not self.degenerate:
             pivoting = Pivoting(Q, theta, v, box, self.constrained)
-            solved = pivoting.run(0.3 * self.options.tol, MAX_FACTORISATIONS)
+            solved = pivoting.run(0.3 * self.options.tol, MAX_FACTORISATIONS, self.deadline)
             self.degenerate = not solved and gap < 10
-            self.note = (steps, pivoting.factorisations)
-            t = self._tick("pivoting", t)
         if not solved and box.eps == 0:
             view = Q[: len(v), : len(v)]
             interior = Interior(view, low_rank_factor(view, self.rng), theta, v, box, self.constrained)
-            solved = interior.run(tol)
-            self.note = (*self.note, interior.iterations)
-            t = self._tick("interior", t)
+            solved = interior.run(tol, self.deadline)
         # Where neither helps, patience does.
         self.burst = BURST if solved else min(2 * self.burst, 500 * BURST)
 
@@ -222,10 +210,6 @@ class _Run:
         )
         self.history.append(progress)
         return bool(self.callback(progress)) if self.callback is not None else False
-
-    def _out_of_time(self) -> bool:
-        budget = self.options.time_budget
-        return budget is not None and time.perf_counter() - self.began >= budget
 
 
 def _unique_in_order(*parts: Ints) -> Ints:

@@ -6,6 +6,7 @@ equations; pivoting then has nothing to hold on to, while the central path is we
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 
 import numpy as np
@@ -48,8 +49,17 @@ class Interior:
         self.total = float(theta.sum())
         self.iterations = 0
 
-    def run(self, tol: float) -> bool:
-        """Follow the central path until its end, snapped to the bounds, has a KKT gap of at most `tol`."""
+    def run(self, tol: float, deadline: float) -> bool:
+        """Follow the central path until its end, snapped to the bounds, has a KKT gap of at most `tol`.
+
+        False, with θ unchanged, when rounding or the deadline came first.
+        """
+        try:
+            return self._follow(tol, deadline)
+        except np.linalg.LinAlgError:
+            return False
+
+    def _follow(self, tol: float, deadline: float) -> bool:
         lower, upper = self.box.lower, self.box.upper
         width = upper - lower
         p = self.v + self.Q @ self.theta
@@ -75,6 +85,8 @@ class Interior:
             r = p - self._product(x)
             if mu < 0.1 * tol * float(width.max()) and self._accept(x, z, w, r, tol):
                 return True
+            if time.perf_counter() > deadline:
+                return False
         return False
 
     def _accept(self, x: Floats, z: Floats, w: Floats, r: Floats, tol: float) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 from scipy.linalg import lapack
 
@@ -26,12 +28,12 @@ class Pivoting:
         self.ridge = 1e-13 * float(Q.diagonal()[: len(theta)].max(initial=1e-300))
         self.factorisations = 0
 
-    def run(self, tol: float, limit: int) -> bool:
+    def run(self, tol: float, limit: int, deadline: float) -> bool:
         """Whether it ended with no wrong guess to within `tol`; gives up when their number stops falling."""
         x, r = self.theta.copy(), self.v.copy()  # r = p − Qx
         free, positive = self.box.interior(x), x > 0
         fewest, patience = len(x) + 1, PATIENCE
-        while self.factorisations < limit and patience > 0:
+        while self.factorisations < limit and patience > 0 and time.perf_counter() < deadline:
             floor, ceiling, slope = self.box.piece(positive)
             b = self._solve(x, r, np.nonzero(free)[0], slope)
             if b is None:

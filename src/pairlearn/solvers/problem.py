@@ -79,7 +79,11 @@ def finish(
     problem: Problem, operator: PairOperator, theta: Floats, status: Status, tol: float, history: tuple[Progress, ...]
 ) -> Solution:
     """The solution with its certificate: gap, bias and objective from a fresh float64 scan of all pairs."""
-    scan = operator.scan(theta, problem)
+    try:
+        scan = operator.scan(theta, problem)
+    except KeyboardInterrupt:
+        # The coefficients are worth the seconds that their certificate takes; a second interrupt is obeyed.
+        status, scan = Status.INTERRUPTED, operator.scan(theta, problem)
     constrained = problem.total is not None
     gap = scan.gap(constrained)
     if status is Status.CONVERGED and gap > tol:

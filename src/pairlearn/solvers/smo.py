@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,10 +57,8 @@ class PlainSMO:
         theta = np.zeros(len(problem)) if start is None else start.copy()
         history: list[Progress] = []
         status = Status.INTERRUPTED
-        try:
+        with suppress(KeyboardInterrupt):
             status = self._iterate(problem, operator, theta, history, callback)
-        except KeyboardInterrupt:
-            pass
         return finish(problem, operator, theta, status, self.tol, tuple(history))
 
     def _iterate(
