@@ -33,13 +33,13 @@ def add_rows(indptr: Ints, indices: Ints, data: Floats, K: Floats, out: Floats) 
                 row[j] += weight * source[j]
 
 
-@nb.njit(cache=True, parallel=True)
+@nb.njit(cache=True)
 def add_triangle(
     S: Floats, first: int, shift: int, offsets: Ints, own_left: Floats, own_right: Floats, out: Floats
 ) -> None:
     """Add rows first … of the upper triangle, S[i − first, j − first], and both own terms, to packed values."""
     m = len(own_left)
-    for r in nb.prange(len(S)):
+    for r in range(len(S)):
         i = first + r
         start = offsets[i] - (i + shift)
         for j in range(i + shift, m):

@@ -14,6 +14,7 @@ from pairlearn.operators.form import Matrix, PairForm, times
 from pairlearn.operators.source import Source
 from pairlearn.pair_kernels import Table
 from pairlearn.pairs import Triangle
+from pairlearn.threads import blas_threads
 from pairlearn.types import Floats, Ints
 
 FEW = 0.03
@@ -81,7 +82,8 @@ class ProductOperator(PairOperator):
         shift = 0 if triangle.reflexive else 1
         for first in range(0, len(E), self.step):
             start, stop = self._offsets[first], self._offsets[min(first + self.step, len(E))]
-            S = T[first : first + self.step] @ E[first:].T
+            with blas_threads(2.0 * self.n_pairs * E.shape[1]):
+                S = T[first : first + self.step] @ E[first:].T
             values = np.zeros(stop - start)
             products.add_triangle(S, first, shift, self._offsets - start, own_left, own_right, values)
             yield int(start), values

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from pairlearn.solvers.box import Box
-from pairlearn.solvers.threads import blas_threads
+from pairlearn.threads import blas_threads
 from pairlearn.types import Floats
 
 MAX_ITERATIONS = 60
@@ -25,8 +25,9 @@ def low_rank_factor(Q: Floats, rng: np.random.Generator) -> Floats | None:
     Columns are taken from a random subset, doubled until it spans the others.
     """
     n, scale = len(Q), float(Q.diagonal().max(initial=0.0))
-    size = 256
-    while size <= n // 2:
+    for size in (256, 512, 1024, 1536, 2048, 3072, 4096, 6144):
+        if size > 0.6 * n:
+            break
         chosen = np.sort(rng.choice(n, size, replace=False))
         L, pivots, rank, _ = lapack.dpstrf(Q[np.ix_(chosen, chosen)], tol=1e-11 * scale, lower=1)
         basis = chosen[pivots[:rank] - 1]
@@ -34,7 +35,6 @@ def low_rank_factor(Q: Floats, rng: np.random.Generator) -> Floats | None:
         G = blas.dtrsm(1.0, L[:rank, :rank], columns, side=1, lower=1, trans_a=1, overwrite_b=1)
         if np.abs(Q.diagonal() - np.einsum("ij,ij->i", G, G)).max() <= 1e-9 * scale:
             return G
-        size *= 2
     return None
 
 
@@ -154,7 +154,7 @@ class _Dense(_Factor):
     def __init__(self, Q: Floats, D: Floats) -> None:
         L = np.array(Q, order="F")
         L[np.diag_indices(len(D))] += D
-        with blas_threads(len(D)):
+        with blas_threads(len(D) ** 3 / 3):
             self.L, info = lapack.dpotrf(L, lower=1, overwrite_a=1, clean=0)
         if info:
             raise np.linalg.LinAlgError("the working set's Gram matrix is not positive semidefinite")
@@ -169,9 +169,9 @@ class _LowRank(_Factor):
 
     def __init__(self, G: Floats, D: Floats) -> None:
         self.G, self.D = G, D
-        S = blas.dsyrk(1.0, G / np.sqrt(D)[:, None], trans=1, lower=1)
-        S[np.diag_indices(len(S))] += 1.0
-        with blas_threads(len(S)):
+        with blas_threads(G.shape[0] * G.shape[1] ** 2):
+            S = blas.dsyrk(1.0, G / np.sqrt(D)[:, None], trans=1, lower=1)
+            S[np.diag_indices(len(S))] += 1.0
             self.L, info = lapack.dpotrf(S, lower=1, overwrite_a=1, clean=0)
         if info:
             raise np.linalg.LinAlgError("the interior point met a singular system")
