@@ -149,7 +149,7 @@ def gradient(quick: bool) -> dict[str, Any]:
     from pairlearn.operators.plan import build
 
     m = 1000 if quick else 2500
-    X, classes = identities(m // 10, 10)
+    X, _ = identities(m // 10, 10)
     pairs = pl.all_pairs(X)
     kernel = pl.pair_kernel("tensor_metric").on(pl.kernels.Gaussian())
     operator = build(kernel, pairs, None, None).operator

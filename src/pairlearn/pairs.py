@@ -35,7 +35,7 @@ def check_examples(examples: Examples, name: str = "examples") -> Examples:
     if isinstance(examples, np.ndarray) and examples.ndim != 1:
         return _check_numbers(_as_float(examples, name), name)
     if _is_numeric_rows(examples):
-        return _check_numbers(np.asarray(examples, dtype=np.float64), name)
+        return _check_numbers(_as_float(np.asarray(examples), name), name)
     return examples
 
 
@@ -55,8 +55,9 @@ def _check_numbers(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, An
 
 def _refuse_nonfinite(values: Floats, name: str) -> None:
     # One sum is much cheaper than a mask; the mask is only built to name the culprit.
-    if values.size == 0 or np.isfinite(np.sum(values, dtype=np.float64)):
-        return
+    with np.errstate(all="ignore"):
+        if values.size == 0 or np.isfinite(np.sum(values, dtype=np.float64)):
+            return
     bad = ~np.isfinite(values)
     if not bad.any():
         return
@@ -77,12 +78,11 @@ def _as_float(array: np.ndarray[Any, Any], name: str) -> Floats:
 def _is_numeric_rows(examples: Sequence[Any]) -> bool:
     if len(examples) == 0:
         return False
-    first = examples[0]
-    return (
-        isinstance(first, (list, tuple))
-        and len(first) > 0
-        and all(np.isscalar(v) for v in first)
-        and all(isinstance(v, (int, float, np.number)) for v in first)
+    return all(
+        isinstance(row, (list, tuple))
+        and len(row) == len(examples[0]) > 0
+        and isinstance(row[0], (int, float, np.number))
+        for row in examples
     )
 
 
@@ -251,7 +251,7 @@ class Pairs:
                 f"an array of pairs has shape (n_pairs, 2, n_features), got {tensor.shape}; "
                 "or pass pl.Pairs(examples, left, right)"
             )
-        if tensor.dtype.kind not in "biuf":
+        if tensor.dtype.kind not in "biufc":
             tensor = _as_float(tensor, "array")
         if 0 in tensor.shape:
             raise InputError(f"the array of pairs is empty: shape {tensor.shape}; give at least one pair")

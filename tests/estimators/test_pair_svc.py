@@ -228,7 +228,6 @@ def test_warm_start_with_added_pairs_and_other_boxes(base: str) -> None:
         close(warm.decision_function(NEW), cold.decision_function(NEW), 1e-4)
 
 
-@pytest.mark.xfail(strict=True, reason="`feasible` shrinks by rounding, which pushes coefficients off their bounds")
 def test_warm_start_at_the_solution_is_done_at_once() -> None:
     warm = machine(base="rbf", warm_start=True, C=5.0).fit(PAIRS, Y)
     assert warm.n_iter_ > 1
@@ -338,7 +337,6 @@ def test_sparse_and_single_precision_examples(name: str, base: str) -> None:
         close(ours.score_block(convert(thin), convert(thin)), expected.score_block(thin, thin), rtol)
 
 
-@pytest.mark.xfail(strict=True, reason="a collapsed function finds no features in sparse rows")
 def test_a_dense_model_scores_sparse_examples() -> None:
     ours = machine(base="linear").fit(PAIRS, Y)
     thin = pl.Pairs(sparse.csr_array(NEW.examples), NEW.left, NEW.right)
@@ -552,7 +550,6 @@ def test_precomputed_kernels_with_self_values_are_refused() -> None:
         ours.decision_function(pairs)
 
 
-@pytest.mark.xfail(strict=True, reason="self values are computed for powers, which do not use them")
 def test_a_power_of_degree_four_needs_no_self_values() -> None:
     base = Gaussian(0.3)
     pairs = pl.Pairs(Gram(base, X).matrix, PAIRS.left, PAIRS.right)
@@ -562,7 +559,6 @@ def test_a_power_of_degree_four_needs_no_self_values() -> None:
     close(ours.decision_function(new), expected.decision_function(NEW), 1e-4)
 
 
-@pytest.mark.xfail(strict=True, reason="right_examples are ignored: the right side is looked up in the left table")
 def test_two_tables_of_examples_are_not_mixed_up() -> None:
     """Right examples are another table: either used as such or refused, never silently taken from the left."""
     other = rng.normal(size=(M, 3))

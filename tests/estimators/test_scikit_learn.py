@@ -37,9 +37,6 @@ ESTIMATORS = {
     "euclid": pl.EuclidBaseline(threshold=-2.0),
     "cosine": pl.CosineBaseline(threshold=0.5),
 }
-needs_zero_one = pytest.mark.xfail(
-    strict=True, reason="cross_val_predict passes encoded labels 0 and 1, which PairSVC refuses"
-)
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS.values(), ids=ESTIMATORS)
 
 
@@ -79,13 +76,18 @@ def test_ranking_scorers_use_decision_values(estimator: Any) -> None:
         assert area == pytest.approx(wins)
 
 
-@needs_zero_one
-def test_cross_val_predict_gives_each_pair_a_held_out_value() -> None:
+def test_cross_val_predict_gives_each_pair_a_held_out_prediction() -> None:
     estimator = ESTIMATORS["svc"]
-    values = cross_val_predict(estimator, PAIRS, Y, cv=FOLDS, method="decision_function")
+    values = cross_val_predict(estimator, PAIRS, Y, cv=FOLDS)
     train, test = next(iter(FOLDS.split(np.zeros(len(Y)), Y)))
-    expected = clone(estimator).fit(PAIRS[train], Y[train]).decision_function(PAIRS[test])
-    np.testing.assert_allclose(values[test], expected)
+    expected = clone(estimator).fit(PAIRS[train], Y[train]).predict(PAIRS[test])
+    np.testing.assert_array_equal(values[test], expected)
+
+
+def test_encoded_labels_are_refused_with_advice() -> None:
+    """scikit-learn encodes labels as 0 and 1 here; taking them for ±1 would hide real mistakes elsewhere."""
+    with pytest.raises(InputError, match=r"labels must be \+1 or -1"):
+        cross_val_predict(ESTIMATORS["svc"], PAIRS, Y, cv=FOLDS, method="decision_function")
 
 
 def test_grid_search_over_boxes_and_kernels() -> None:
@@ -134,7 +136,6 @@ def test_plain_folds_split_pairs() -> None:
     ("name", "ensemble"),
     [
         ("svc", True),
-        pytest.param("svc", False, marks=needs_zero_one),
         ("euclid", True),
         ("euclid", False),
         ("cosine", True),

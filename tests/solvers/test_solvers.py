@@ -191,7 +191,6 @@ def test_few_candidates_still_converge(options: dict[str, int], total: str, epsi
     check(case, ActiveSet(tol=1e-7, **options).solve(case.problem, DenseOperator(case.K)), 1e-7)
 
 
-@pytest.mark.xfail(strict=True, reason="free coefficients fill the working set and leave no room for violators")
 @pytest.mark.parametrize("max_working_set", [2, 5, 8])
 @pytest.mark.parametrize("total", ["none", "zero"])
 def test_small_working_sets_still_converge(max_working_set: int, total: str) -> None:

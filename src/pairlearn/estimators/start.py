@@ -46,7 +46,8 @@ def feasible(theta: Floats, problem: Problem) -> Floats:
     amount = float(np.abs(theta[side]).sum())
     if amount < abs(excess):
         return np.zeros(len(theta))
-    if amount > 0:
+    # Shrinking by rounding errors would only take coefficients off their bounds.
+    if abs(excess) > 1e-12 * amount:
         theta[side] *= 1.0 - abs(excess) / amount
     return theta
 

@@ -62,6 +62,12 @@ class _Combined(Kernel):
     first: Kernel
     second: Kernel
 
+    def anchor(self, examples: Examples, index: Ints) -> Any:
+        kept, other = self.first.anchor(examples, index), self.second.anchor(examples, index)
+        if type(kept) is not type(other):
+            raise InputError("a precomputed kernel cannot be combined with one that needs features; compute both")
+        return kept
+
     @property
     def definite(self) -> bool | None:  # type: ignore[override]
         return _all_definite(self.first, self.second)
@@ -119,6 +125,9 @@ class Scaled(Kernel):
     @property
     def definite(self) -> bool | None:  # type: ignore[override]
         return self.kernel.definite
+
+    def anchor(self, examples: Examples, index: Ints) -> Any:
+        return self.kernel.anchor(examples, index)
 
     def __call__(self, A: Examples, B: Examples) -> Floats:
         return self.factor * self.kernel(A, B)

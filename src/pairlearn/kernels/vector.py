@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from scipy import sparse
 
 from pairlearn.errors import InputError
 from pairlearn.kernels.base import Kernel
-from pairlearn.types import Examples, Floats
+from pairlearn.types import Examples, Floats, Ints
 
 
 def _rows(A: Examples) -> Examples:
@@ -28,7 +28,7 @@ def _inner(A: Examples, B: Examples) -> Floats:
     A, B = _rows(A), _rows(B)
     if A.shape[1] != B.shape[1]:
         raise InputError(f"examples have {A.shape[1]} features, but the model was fitted with {B.shape[1]}")
-    product = A @ B.T
+    product = A @ B.T if A.dtype.kind == "f" or B.dtype.kind == "f" else A.astype(np.float64) @ B.T
     return cast(Floats, product.toarray() if sparse.issparse(product) else np.asarray(product))
 
 
@@ -42,9 +42,18 @@ def _squared_norms(A: Examples) -> Floats:
 def _power(values: Floats, degree: int) -> Floats:
     # Repeated products keep integers exact and are faster than a float power.
     result = values
-    for _ in range(degree - 1):
+    for _ in range(int(degree) - 1):
         result = result * values
     return result
+
+
+def _variance(X: Examples) -> float:
+    """Variance of all entries, zeros of a sparse matrix included."""
+    if not sparse.issparse(X):
+        return float(np.var(X, dtype=np.float64))
+    size, values = X.shape[0] * X.shape[1], X.data.astype(np.float64)
+    mean = values.sum() / size
+    return float((((values - mean) ** 2).sum() + (size - len(values)) * mean**2) / size)
 
 
 @dataclass(frozen=True)
@@ -80,7 +89,7 @@ class Polynomial(Kernel):
     coef0: float = 0.0
 
     def __post_init__(self) -> None:
-        if int(self.degree) != self.degree or self.degree < 1:
+        if not float(self.degree).is_integer() or self.degree < 1:
             raise InputError(f"degree must be a positive integer, got {self.degree!r}; try degree=2")
         if not self.gamma > 0:
             raise InputError(f"gamma must be > 0, got {self.gamma!r}; try gamma=1.0")
@@ -115,9 +124,7 @@ class Gaussian(Kernel):
         if self.gamma != "scale":
             return self
         X = _rows(examples)
-        mean = float(X.mean())
-        mean_square = float(_squared_norms(X).sum(dtype=np.float64)) / max(1, X.shape[0] * X.shape[1])
-        variance = mean_square - mean**2
+        variance = _variance(X)
         return replace(self, gamma=1.0 / (X.shape[1] * variance) if variance > 0 else 1.0)
 
     def __call__(self, A: Examples, B: Examples) -> Floats:
@@ -155,6 +162,9 @@ class Exponential(Kernel):
     def definite(self) -> bool | None:  # type: ignore[override]
         return True if self.kernel.definite else None
 
+    def anchor(self, examples: Examples, index: Ints) -> Any:
+        return self.kernel.anchor(examples, index)
+
     def __call__(self, A: Examples, B: Examples) -> Floats:
         return np.exp(self.kernel(A, B) / self.sigma**2)
 
@@ -175,6 +185,12 @@ class Cosine(Kernel):
     """
 
     kernel: Kernel = field(default_factory=Linear)
+
+    def anchor(self, examples: Examples, index: Ints) -> Any:
+        kept = self.kernel.anchor(examples, index)
+        if type(kept) is not type(super().anchor(examples, index)):
+            raise InputError("a precomputed matrix does not hold k(a, a) of new examples; normalise it beforehand")
+        return kept
 
     @property
     def definite(self) -> bool | None:  # type: ignore[override]

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from pairlearn.errors import InputError
 from pairlearn.kernels import Kernel, Precomputed
@@ -158,7 +159,7 @@ class FormPart:
         """e_a of every example, (m, width)."""
         if not self.collapsed:
             return _wide(self.base(examples, self.anchor))
-        Z = self.base.features(examples)
+        Z = self.base.features(examples.toarray() if sparse.issparse(examples) else examples)
         if Z is None or Z.shape[1] != self.width:
             found = "no features" if Z is None else f"{Z.shape[1]} features"
             raise InputError(f"examples have {found}, but the model was fitted with {self.width}")
@@ -212,9 +213,7 @@ def _self_values(table: Table, examples: Any, left: Ints, right: Ints) -> Floats
 def _stacked(first: Examples, second: Examples) -> Examples:
     if isinstance(first, np.ndarray):
         return np.concatenate([first, second])
-    if hasattr(first, "tocsr"):
-        from scipy import sparse
-
+    if sparse.issparse(first):
         return sparse.vstack([first, second], format="csr")
     return [*first, *second]
 

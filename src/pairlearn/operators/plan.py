@@ -85,8 +85,9 @@ def make_plan(kernel: PairKernel, n_pairs: int, n_examples: int, budget: int, *,
     elif tables and per_pair + fast + least <= budget:
         kind, gram, fixed = "product", True, per_pair + fast
     else:
-        gram = per_pair + 2 * gram_bytes + least <= budget
-        kind, fixed = "blocked", per_pair + (2 * gram_bytes if gram else 0) + 2**27
+        buffer = min(2**27, budget // 8)
+        gram = per_pair + 2 * gram_bytes + buffer + least <= budget
+        kind, fixed = "blocked", per_pair + (2 * gram_bytes if gram else 0) + buffer
     rest = budget - fixed
     if rest < least:
         raise TooLargeError(

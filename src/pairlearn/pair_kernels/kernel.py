@@ -20,6 +20,8 @@ Atom = Table | Expression
 Term = tuple[float, tuple[Atom, ...]]
 Values = Callable[[Table], Floats]
 """Gives the values of a table: (rows, cols) across, or one per row, or one per column."""
+NOTHING = np.zeros(1)
+"""Stands for self values that an outer function does not use."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,8 @@ class PairKernel:
 def _evaluate(atom: Atom, cross: Values, left: Values, right: Values) -> Floats:
     if isinstance(atom, Table):
         return cross(atom)
+    if not atom.outer.needs_self:
+        return atom.outer(cross(atom.cross), NOTHING, NOTHING)
     return atom.outer(cross(atom.cross), left(atom.projection)[:, None], right(atom.projection)[None, :])
 
 
@@ -181,7 +185,10 @@ def _collect(terms: Iterable[Term]) -> PairKernel:
 
 
 def _merged_factors(atoms: tuple[Atom, ...], coefficient: float) -> tuple[tuple[Atom, ...], float]:
-    """Multiply tables on one base where the degree stays ≤ 2; give every table the leading coefficient 1."""
+    """Multiply tables on one base where the degree stays ≤ 2; give every table a leading coefficient in [1, 2).
+
+    Only signs and powers of two are moved: they are exact, so that equal kernels stay equal.
+    """
     factors: list[Atom] = []
     for atom in atoms:
         for position, other in enumerate(factors):
@@ -195,7 +202,7 @@ def _merged_factors(atoms: tuple[Atom, ...], coefficient: float) -> tuple[tuple[
     if len(factors) > 1:
         for position, atom in enumerate(factors):
             if isinstance(atom, Table) and atom.terms:
-                lead = atom.terms[0][1]
+                lead = np.copysign(2.0 ** np.floor(np.log2(abs(atom.terms[0][1]))), atom.terms[0][1])
                 factors[position], coefficient = atom.scaled(1.0 / lead), coefficient * lead
     return tuple(sorted(factors, key=repr)), coefficient
 

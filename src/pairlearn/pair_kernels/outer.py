@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from pairlearn.types import Floats
 
 class Outer(Protocol):
     """κ of an inner product s₁₂ and the self products s₁₁, s₂₂."""
+
+    needs_self: bool
 
     @property
     def parity(self) -> int:
@@ -30,9 +32,10 @@ class Power:
 
     degree: int
     offset: float = 0.0
+    needs_self: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if int(self.degree) != self.degree or self.degree < 1:
+        if not float(self.degree).is_integer() or self.degree < 1:
             raise InputError(f"the degree must be a positive integer, got {self.degree!r}; try 2")
         if not self.offset >= 0:
             raise InputError(f"the offset must be ≥ 0 (otherwise the kernel is indefinite), got {self.offset!r}")
@@ -44,7 +47,7 @@ class Power:
     def __call__(self, s12: Floats, s11: Floats, s22: Floats) -> Floats:
         s12 += self.offset
         base = s12.copy() if self.degree > 2 else s12
-        for _ in range(self.degree - 1):
+        for _ in range(int(self.degree) - 1):
             s12 *= base
         return s12
 
@@ -54,6 +57,7 @@ class GaussianOf:
     """exp(−γ(s₁₁ + s₂₂ − 2 s₁₂))."""
 
     gamma: float = 1.0
+    needs_self: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not self.gamma > 0:

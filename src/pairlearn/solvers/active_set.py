@@ -43,7 +43,7 @@ class WorkingSet:
 
     def update(self, free: Ints, candidates: Ints) -> None:
         """Bring in the candidates and all free pairs, or as many as there is room for; drop the others first."""
-        room = max(self.limit // 2, self.limit - len(free))
+        room = max(2, self.limit // 2, self.limit - len(free))
         wanted = _unique_in_order(candidates[:room], free)[: self.limit]
         keep = np.isin(self.pairs, wanted, assume_unique=True)
         fresh = wanted[~np.isin(wanted, self.pairs, assume_unique=True)]
@@ -70,7 +70,7 @@ class ActiveSet:
     tol: float = 1e-3
     candidates: int = 2000
     max_working_set: int = 20_000
-    max_iterations: int = 1000
+    max_iterations: int = 100_000
     time_budget: float | None = None
     seed: int = 0
 
