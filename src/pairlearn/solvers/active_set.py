@@ -25,8 +25,8 @@ from pairlearn.solvers.problem import (
 )
 from pairlearn.types import Floats, Ints
 
-BURST = 2
-"""SMO steps per pair of the working set before a factorisation is tried."""
+BURSTS = (2, 20)
+"""SMO steps per pair of the working set before pivoting is tried."""
 MAX_FACTORISATIONS = 20
 BLOCK = 2**28
 """Bytes of new rows computed at a time."""
@@ -65,10 +65,13 @@ class WorkingSet:
 
 @dataclass(frozen=True)
 class ActiveSet:
-    """Solve to a certified KKT gap: all free coefficients and the worst violators from both sides at once."""
+    """Solve to a certified KKT gap: all free coefficients and the worst violators from both sides at once.
+
+    `candidates` is the number of violators from each side; None takes 500 to 2000, growing with the number of pairs.
+    """
 
     tol: float = 1e-3
-    candidates: int = 2000
+    candidates: int | None = None
     max_working_set: int = 20_000
     max_iterations: int = 100_000
     time_budget: float | None = None
@@ -101,7 +104,7 @@ class _Run:
         self.history: list[Progress] = []
         self.began = time.perf_counter()
         self.deadline = self.began + (np.inf if options.time_budget is None else options.time_budget)
-        self.burst = BURST
+        self.patience = 1
         self.degenerate = False
 
     def solution(self) -> Solution:
@@ -146,7 +149,8 @@ class _Run:
 
     def _choose(self, residual: Floats, *, first: bool) -> tuple[Ints, Ints]:
         """(free coefficients, best candidates of both sides, alternating)."""
-        p, count = self.problem, min(self.options.candidates, len(self.problem))
+        p = self.problem
+        count = self.options.candidates or int(np.clip(len(p) // 300, 500, 2000))
         free = (self.theta > p.lower) & (self.theta < p.upper)
         if p.epsilon > 0:
             free &= self.theta != 0
@@ -175,29 +179,31 @@ class _Run:
         box = Box(p.lower[W], p.upper[W], p.epsilon)
         # Early on a degenerate problem, new pairs are worth more than an exact solution on the old ones.
         tol = max((0.5 if self.degenerate and gap > 1 else 0.1) * gap, 0.3 * self.options.tol)
-        self._solve(working.store, theta, v, box, tol, gap)
+        self._solve(working.store, theta, v, box, tol)
         change = np.zeros(len(p))
         change[W] = theta - self.theta[W]
         self.theta[W] = theta
         return change
 
-    def _solve(self, Q: Floats, theta: Floats, v: Floats, box: Box, tol: float, gap: float) -> None:
-        """A burst of SMO; if that is not enough, pivoting; on a degenerate face, the interior point."""
+    def _solve(self, Q: Floats, theta: Floats, v: Floats, box: Box, tol: float) -> None:
+        """Bursts of SMO and pivoting in turn, cheap ones first; if all fail, the interior point."""
         burst = smo.smo_pairs if self.constrained else smo.smo_single
-        _, inner_gap = burst(Q, v, theta, box.lower, box.upper, box.eps, tol, self.burst * len(v))
-        if inner_gap <= tol:
-            return
-        solved = False
-        if not self.degenerate:
+        for steps in BURSTS:
+            _, gap = burst(Q, v, theta, box.lower, box.upper, box.eps, tol, self.patience * steps * len(v))
+            if gap <= tol:
+                return
             pivoting = Pivoting(Q, theta, v, box, self.constrained)
-            solved = pivoting.run(0.3 * self.options.tol, MAX_FACTORISATIONS, self.deadline)
-            self.degenerate = not solved and gap < 10
-        if not solved and box.eps == 0:
+            if pivoting.run(0.3 * self.options.tol, MAX_FACTORISATIONS, self.deadline):
+                self.degenerate = False
+                return
+        self.degenerate = True
+        solved = False
+        if box.eps == 0:
             view = Q[: len(v), : len(v)]
             interior = Interior(view, low_rank_factor(view, self.rng), theta, v, box, self.constrained)
             solved = interior.run(tol, self.deadline)
-        # Where neither helps, patience does.
-        self.burst = BURST if solved else min(2 * self.burst, 500 * BURST)
+        # Where nothing helps, patience does.
+        self.patience = 1 if solved else min(2 * self.patience, 200)
 
     def _report(self, iteration: int, gap: float, residual: Floats, size: int) -> bool:
         progress = Progress(

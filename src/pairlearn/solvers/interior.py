@@ -63,7 +63,10 @@ class Interior:
         lower, upper = self.box.lower, self.box.upper
         width = upper - lower
         p = self.v + self.Q @ self.theta
-        x = np.clip(self.theta, lower + 0.1 * width, upper - 0.1 * width)
+        # Away from the bounds, but no farther than moves the residual by about the gap.
+        reach = self.box.gap(self.theta, self.v, self.constrained) / float(np.abs(self.Q).sum(axis=1).mean() + 1e-300)
+        inset = np.minimum(0.1 * width, reach)
+        x = np.clip(self.theta, lower + inset, upper - inset)
         r = p - self._product(x)
         b = float(np.median(r)) if self.constrained else 0.0
         lift = 0.1 * float(np.abs(r - b).mean()) + 1e-300
