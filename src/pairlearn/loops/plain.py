@@ -1,43 +1,119 @@
-"""The passes of plain SMO over all pairs, compiled."""
+"""The passes of plain SMO over all pairs, compiled; rows of the Gram matrix come from outside.
+
+`up` and `low` are the descent rates of raising and lowering every coefficient, `highest` and `lowest` their extremes
+chunk by chunk, as in `loops.smo`.
+"""
 
 from __future__ import annotations
 
 import numba as nb
 import numpy as np
 
-from pairlearn.loops.smo import TINY, _low, _up
+from pairlearn.loops.smo import (
+    CHUNK,
+    TINY,
+    _ceiling,
+    _floor,
+    _gains,
+    _move,
+    _residual,
+    _set_rates,
+    _where_gain,
+    _where_up,
+)
 from pairlearn.types import Floats
 
 
 @nb.njit(cache=True)
-def advance(
-    v: Floats, change: Floats, length: float, theta: Floats, lower: Floats, upper: Floats, eps: float
-) -> tuple[int, float, int, float]:
-    """v −= length · change; then who may rise fastest and who may fall fastest, with their rates."""
-    i, j, best_up, least_low = -1, -1, -np.inf, np.inf
-    for k in range(len(v)):
-        value = v[k] - length * change[k]
-        v[k] = value
-        rate = _up(theta[k], upper[k], value, eps)
-        if rate > best_up:
-            i, best_up = k, rate
-        rate = _low(theta[k], lower[k], value, eps)
-        if rate < least_low:
-            j, least_low = k, rate
-    return i, best_up, j, least_low
+def set_up(v: Floats, theta: Floats, lower: Floats, upper: Floats, eps: float) -> tuple[Floats, Floats, Floats, Floats]:
+    """(up, low, highest, lowest) for the residual v."""
+    n = len(v)
+    up, low = np.empty(n), np.empty(n)
+    for k in range(n):
+        _set_rates(k, v[k], theta, lower, upper, eps, up, low)
+    n_chunks = (n + CHUNK - 1) // CHUNK
+    highest, lowest = np.empty(n_chunks), np.empty(n_chunks)
+    _move(up, low, v, v, 0.0, highest, lowest)
+    return up, low, highest, lowest
 
 
 @nb.njit(cache=True)
-def partner(
-    v: Floats, row: Floats, diagonal: Floats, i: int, best_up: float, theta: Floats, lower: Floats, eps: float
-) -> int:
+def residual(theta: Floats, eps: float, up: Floats, low: Floats) -> Floats:
+    """v = p − Kθ back from the rates; 0 for a coefficient that cannot move at all."""
+    v = np.zeros(len(up))
+    for k in range(len(up)):
+        if np.isfinite(up[k]) or np.isfinite(low[k]):
+            v[k] = _residual(k, theta, eps, up, low)
+    return v
+
+
+@nb.njit(cache=True)
+def extremes(up: Floats, low: Floats, highest: Floats, lowest: Floats) -> tuple[int, int]:
+    """Who may rise fastest and who may fall fastest; −1 where nobody may."""
+    c, d = np.argmax(highest), np.argmin(lowest)
+    i = _where_up(up, c, highest[c]) if np.isfinite(highest[c]) else -1
+    j = _where_up(low, d, lowest[d]) if np.isfinite(lowest[d]) else -1
+    return i, j
+
+
+@nb.njit(cache=True)
+def partner(low: Floats, row: Floats, diagonal: Floats, i: int, best_up: float, gains: Floats, buffer: Floats) -> int:
     """The pair whose lowering, with the raising of i, gains most to second order."""
-    j, best_gain = -1, 0.0
-    for k in range(len(v)):
-        rate = _low(theta[k], lower[k], v[k], eps)
-        if rate < best_up:
-            curvature = max(diagonal[i] + diagonal[k] - 2.0 * row[k], TINY)
-            gain = (best_up - rate) * (best_up - rate) / curvature
-            if gain > best_gain:
-                j, best_gain = k, gain
-    return j
+    _gains(low, row, diagonal, diagonal[i], best_up, gains, buffer)
+    return _where_gain(low, row, diagonal, diagonal[i], best_up, np.argmax(gains))
+
+
+@nb.njit(cache=True)
+def exchange(
+    i: int,
+    j: int,
+    row: Floats,
+    other: Floats,
+    curvature: float,
+    theta: Floats,
+    lower: Floats,
+    upper: Floats,
+    eps: float,
+    up: Floats,
+    low: Floats,
+    highest: Floats,
+    lowest: Floats,
+) -> None:
+    """Raise θ_i and lower θ_j by the best amount that bounds and kinks allow."""
+    length = (up[i] - low[j]) / max(curvature, TINY)
+    top, bottom = _ceiling(theta[i], upper[i], eps), _floor(theta[j], lower[j], eps)
+    room_i, room_j = top - theta[i], theta[j] - bottom
+    length = min(length, room_i, room_j)
+    v_i, v_j = _residual(i, theta, eps, up, low), _residual(j, theta, eps, up, low)
+    theta[i] = top if length == room_i else theta[i] + length
+    theta[j] = bottom if length == room_j else theta[j] - length
+    _set_rates(i, v_i, theta, lower, upper, eps, up, low)
+    _set_rates(j, v_j, theta, lower, upper, eps, up, low)
+    _move(up, low, row, other, length, highest, lowest)
+
+
+@nb.njit(cache=True)
+def shift(
+    k: int,
+    rate: float,
+    row: Floats,
+    nothing: Floats,
+    curvature: float,
+    theta: Floats,
+    lower: Floats,
+    upper: Floats,
+    eps: float,
+    up: Floats,
+    low: Floats,
+    highest: Floats,
+    lowest: Floats,
+) -> None:
+    """Move θ_k alone along its descent rate, up to its bound or to the kink at 0."""
+    end = _ceiling(theta[k], upper[k], eps) if rate > 0.0 else _floor(theta[k], lower[k], eps)
+    length = rate / max(curvature, TINY)
+    if abs(length) >= abs(end - theta[k]):
+        length = end - theta[k]
+    v_k = _residual(k, theta, eps, up, low)
+    theta[k] = end if length == end - theta[k] else theta[k] + length
+    _set_rates(k, v_k, theta, lower, upper, eps, up, low)
+    _move(up, low, row, nothing, length, highest, lowest)

@@ -90,7 +90,10 @@ def table_block(table: Table, source: Source, rows: tuple[Ints, Ints], cols: tup
     if w is None:
         return table.evaluate(Quad(K[np.ix_(a, c)], K[np.ix_(a, d)], K[np.ix_(b, c)], K[np.ix_(b, d)]))
     out = np.empty((len(a), len(c)))
-    tables.fill_block(K, a, b, c, d, w, out)
+    if len(a) == 1:
+        tables.fill_row(K[a[0]], K[b[0]], c, d, w, out[0])
+    else:
+        tables.fill_block(K, a, b, c, d, w, out)
     return out
 
 

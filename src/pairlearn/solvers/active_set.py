@@ -67,7 +67,8 @@ class WorkingSet:
 class ActiveSet:
     """Solve to a certified KKT gap: all free coefficients and the worst violators from both sides at once.
 
-    `candidates` is the number of violators from each side; None takes 500 to 2000, growing with the number of pairs.
+    `candidates` is the number of violators from each side; None takes 500 to 2000, growing with the
+    number of pairs and of free coefficients.
     """
 
     tol: float = 1e-3
@@ -150,10 +151,10 @@ class _Run:
     def _choose(self, residual: Floats, *, first: bool) -> tuple[Ints, Ints]:
         """(free coefficients, best candidates of both sides, alternating)."""
         p = self.problem
-        count = self.options.candidates or int(np.clip(len(p) // 300, 500, 2000))
         free = (self.theta > p.lower) & (self.theta < p.upper)
         if p.epsilon > 0:
             free &= self.theta != 0
+        count = self.options.candidates or int(np.clip(max(len(p) // 300, free.sum()), 500, 2000))
         up, low = np.empty(len(p), dtype=np.float32), np.empty(len(p), dtype=np.float32)
         scan.rates(self.theta, p.lower, p.upper, residual, p.epsilon, up, low)
         if first:

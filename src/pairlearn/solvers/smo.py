@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pairlearn.loops import plain
-from pairlearn.loops.smo import TINY
+from pairlearn.loops.smo import CHUNK
 from pairlearn.operators.base import PairOperator
 from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status, finish, objective_of
 from pairlearn.types import Floats
@@ -73,14 +73,16 @@ class PlainSMO:
         began = time.perf_counter()
         v = problem.linear - (operator @ theta if theta.any() else np.zeros(len(problem)))
         box = theta, problem.lower, problem.upper, problem.epsilon
-        change: Floats = v
-        length = 0.0
+        state = plain.set_up(v, *box)
+        up, low, highest, _ = state
+        gains, buffer, nothing = np.empty(len(highest)), np.empty(CHUNK), np.zeros(len(problem))
         for step in range(self.max_steps):
-            i, best_up, j, least_low = plain.advance(v, change, length, *box)
+            i, j = plain.extremes(*state)
+            best_up, least_low = (up[i] if i >= 0 else -np.inf), (low[j] if j >= 0 else np.inf)
             gap = best_up - least_low if problem.total is not None else max(best_up, -least_low)
             if step % self.report_every == 0 or gap <= self.tol:
                 seconds = time.perf_counter() - began
-                objective = objective_of(problem, theta, v)
+                objective = objective_of(problem, theta, plain.residual(theta, problem.epsilon, up, low))
                 history.append(Progress(step, max(gap, 0.0), objective, int(np.count_nonzero(theta)), 2, seconds))
                 if callback is not None and callback(history[-1]):
                     return Status.INTERRUPTED
@@ -89,38 +91,10 @@ class PlainSMO:
             if gap <= self.tol:
                 return Status.CONVERGED
             if problem.total is not None:
-                change, length = _couple(problem, theta, v, rows, diagonal, i, best_up)
+                row = rows[i]
+                j = plain.partner(low, row, diagonal, i, best_up, gains, buffer)
+                plain.exchange(i, j, row, rows[j], diagonal[i] + diagonal[j] - 2.0 * row[j], *box, *state)
             else:
                 k, rate = (i, best_up) if best_up >= -least_low else (j, least_low)
-                change, length = rows[k], _single(problem, theta, k, rate / max(float(diagonal[k]), TINY))
+                plain.shift(k, rate, rows[k], nothing, diagonal[k], *box, *state)
         return Status.ITERATION_LIMIT
-
-
-def _couple(
-    problem: Problem, theta: Floats, v: Floats, rows: RowCache, diagonal: Floats, i: int, best_up: float
-) -> tuple[Floats, float]:
-    """Raise θ_i and lower its best partner by the same amount."""
-    row = rows[i]
-    j = plain.partner(v, row, diagonal, i, best_up, theta, problem.lower, problem.epsilon)
-    eps = problem.epsilon
-    low = v[j] - (eps if theta[j] > 0 else -eps)
-    length = (best_up - low) / max(float(diagonal[i] + diagonal[j] - 2.0 * row[j]), TINY)
-    top = 0.0 if eps > 0 and theta[i] < 0 else problem.upper[i]
-    bottom = 0.0 if eps > 0 and theta[j] > 0 else problem.lower[j]
-    room_i, room_j = float(top - theta[i]), float(theta[j] - bottom)
-    length = min(float(length), room_i, room_j)
-    theta[i] = top if length == room_i else theta[i] + length
-    theta[j] = bottom if length == room_j else theta[j] - length
-    return row - rows[j], length
-
-
-def _single(problem: Problem, theta: Floats, k: int, length: float) -> float:
-    """Move one coefficient, up to its bound or to the kink at 0."""
-    eps = problem.epsilon
-    if length > 0:
-        end = 0.0 if eps > 0 and theta[k] < 0 else problem.upper[k]
-    else:
-        end = 0.0 if eps > 0 and theta[k] > 0 else problem.lower[k]
-    before = theta[k]
-    theta[k] = end if abs(length) >= abs(end - before) else before + length
-    return float(theta[k] - before)
