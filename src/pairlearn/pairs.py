@@ -2,111 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from scipy import sparse
 
 from pairlearn.errors import InputError, MissingIdsError
+from pairlearn.examples import (
+    as_float,
+    check_examples,
+    check_numbers,
+    count_examples,
+    merge_equal_rows,
+    refuse_nonfinite,
+)
 from pairlearn.types import Bools, Examples, Floats, Ints
 
 Columns = tuple[Ints, Ints]
-
-
-# --------------------------------------------------------------------------- examples of any kind
-
-
-def check_examples(examples: Examples, name: str = "examples") -> Examples:
-    """Return the examples as a float array, a CSR matrix or a sequence, or say what is wrong with them."""
-    if sparse.issparse(examples):
-        matrix = sparse.csr_array(examples)
-        _refuse_nonfinite(matrix.data, name)
-        return matrix if matrix.dtype.kind == "f" else matrix.astype(np.float64)
-    if hasattr(examples, "to_numpy") and not isinstance(examples, np.ndarray):
-        examples = examples.to_numpy()
-    if isinstance(examples, np.ndarray) and examples.dtype.kind in "biufc":
-        return _check_numbers(examples, name)
-    if isinstance(examples, (str, bytes)) or not hasattr(examples, "__getitem__"):
-        raise InputError(
-            f"{name} must be a 2-D array, a sparse matrix or a list of objects, got {type(examples).__name__}"
-        )
-    if isinstance(examples, np.ndarray) and examples.ndim != 1:
-        return _check_numbers(_as_float(examples, name), name)
-    if _is_numeric_rows(examples):
-        return _check_numbers(_as_float(np.asarray(examples), name), name)
-    return examples
-
-
-def _check_numbers(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
-    if array.dtype.kind == "c":
-        raise InputError(f"{name} are complex numbers; pass real features, e.g. their absolute values")
-    if array.ndim < 2:
-        raise InputError(
-            f"{name} must have one row per example, got shape {array.shape}; "
-            "use examples.reshape(-1, 1) for a single feature"
-        )
-    if array.dtype not in (np.float32, np.float64):
-        array = array.astype(np.float64)
-    _refuse_nonfinite(array, name)
-    return array
-
-
-def _refuse_nonfinite(values: Floats, name: str) -> None:
-    # One sum is much cheaper than a mask; the mask is only built to name the culprit.
-    with np.errstate(all="ignore"):
-        if values.size == 0 or np.isfinite(np.sum(values, dtype=np.float64)):
-            return
-    bad = ~np.isfinite(values)
-    if not bad.any():
-        return
-    kind = "NaN" if np.isnan(values).any() else "infinity"
-    where = "row " + str(int(np.nonzero(bad)[0][0])) if values.ndim > 1 else "entry " + str(int(bad.argmax()))
-    raise InputError(
-        f"{name} contain {kind} (first in {where}, {int(bad.sum())} in all); impute or drop these rows first"
-    )
-
-
-def _as_float(array: np.ndarray[Any, Any], name: str) -> Floats:
-    try:
-        return cast(Floats, array.astype(np.float64))
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} is a {array.ndim}-D array of non-numbers; pass a list of objects") from error
-
-
-def _is_numeric_rows(examples: Sequence[Any]) -> bool:
-    if len(examples) == 0:
-        return False
-    return all(
-        isinstance(row, (list, tuple))
-        and len(row) == len(examples[0]) > 0
-        and isinstance(row[0], (int, float, np.number))
-        for row in examples
-    )
-
-
-def count_examples(examples: Examples) -> int:
-    """Number of rows m of a table of examples."""
-    return int(examples.shape[0]) if hasattr(examples, "shape") else len(examples)
-
-
-def take_examples(examples: Examples, index: Ints) -> Examples:
-    """Rows `index` of a table of examples of any kind."""
-    if isinstance(examples, np.ndarray) or sparse.issparse(examples):
-        return examples[index]
-    return [examples[int(i)] for i in index]
-
-
-def merge_equal_rows(rows: Floats) -> tuple[Floats, Ints]:
-    """Distinct rows in order of first appearance, and the index of each row among them."""
-    rows = np.ascontiguousarray(rows)
-    keys = rows.reshape(len(rows), -1).view(np.dtype((np.void, rows[0].nbytes))).ravel()
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return rows[first[order]], rank[inverse.ravel()]
 
 
 # --------------------------------------------------------------------------- columns by arithmetic
@@ -145,8 +58,10 @@ class Triangle:
 
     def all_columns(self) -> Columns:
         """Left and right example of every pair."""
-        left, right = np.triu_indices(self.n_examples, 0 if self.reflexive else 1)
-        return left.astype(np.int32), right.astype(np.int32)
+        rows, shift = np.arange(self.n_examples), 0 if self.reflexive else 1
+        left = np.repeat(rows.astype(np.int32), self.n_examples - shift - rows)
+        right = np.arange(len(self), dtype=np.int64) - self.offset(rows)[left] + left + shift
+        return left, right.astype(np.int32)
 
 
 # --------------------------------------------------------------------------- contradictions
@@ -252,10 +167,10 @@ class Pairs:
                 "or pass pl.Pairs(examples, left, right)"
             )
         if tensor.dtype.kind not in "biufc":
-            tensor = _as_float(tensor, "array")
+            tensor = as_float(tensor, "array")
         if 0 in tensor.shape:
             raise InputError(f"the array of pairs is empty: shape {tensor.shape}; give at least one pair")
-        flat = _check_numbers(tensor.reshape(-1, tensor.shape[2]), "pairs")
+        flat = check_numbers(tensor.reshape(-1, tensor.shape[2]), "pairs")
         examples, index = merge_equal_rows(flat + 0.0)  # -0.0 and 0.0 are one value
         return cls(examples, index[0::2], index[1::2])
 
@@ -293,14 +208,16 @@ class Pairs:
     @property
     def left(self) -> Ints:
         """Index of the left example of each pair, (n_pairs,)."""
-        return self._both()[0]
+        return self.columns[0]
 
     @property
     def right(self) -> Ints:
         """Index of the right example of each pair, (n_pairs,)."""
-        return self._both()[1]
+        return self.columns[1]
 
-    def _both(self) -> Columns:
+    @property
+    def columns(self) -> Columns:
+        """Both index columns."""
         return self._columns.all_columns() if isinstance(self._columns, Triangle) else self._columns
 
     @property
@@ -328,7 +245,7 @@ class Pairs:
         """Mask of the pairs (i, i)."""
         if self.right_examples is not None:
             return np.zeros(len(self), dtype=bool)
-        left, right = self._both()
+        left, right = self.columns
         return cast(Bools, left == right)
 
     def __len__(self) -> int:
@@ -361,14 +278,14 @@ class Pairs:
             raise TypeError("these examples are not a 2-D array; use pairs.examples, pairs.left, pairs.right")
         if copy is False:
             raise ValueError("an array of pairs is always a copy; use pairs.examples[pairs.left] for one side")
-        left, right = self._both()
+        left, right = self.columns
         return np.stack([self.examples[left], self.right_table[right]], axis=1).astype(dtype or self.examples.dtype)
 
     # -- derived pairs
 
     def swapped(self) -> Pairs:
         """Every pair (a, b) as (b, a)."""
-        left, right = self._both()
+        left, right = self.columns
         signed = None if self.signed is None else -self.signed
         pairs = Pairs._of(self, (right, left), invariant=self.invariant, signed=signed)
         if self.right_examples is not None:
@@ -389,7 +306,7 @@ class Pairs:
         if self.triangle and (self.triangle.reflexive or self.n_examples > 1):
             return np.arange(self.n_examples)
         used = np.zeros(self.n_examples, dtype=bool)
-        for column in self._both():
+        for column in self.columns:
             used[column] = True
         return np.nonzero(used)[0]
 
@@ -403,7 +320,7 @@ class Pairs:
         if codes.dtype.kind == "f" and not np.isfinite(codes).all():
             raise InputError("classes contain NaN or infinity; drop the pairs of these examples first")
         _, codes = np.unique(codes, return_inverse=True)
-        left, right = self._both()
+        left, right = self.columns
         return np.where(codes[left] == codes[right], 1, -1)
 
     def conflicts(self, y: Any, *, antisymmetric: bool = False) -> Conflicts:
@@ -421,7 +338,7 @@ class Pairs:
         empty = np.zeros(0, dtype=np.int64)
         if self.triangle:
             return Conflicts(empty, empty, empty, empty)
-        left, right = self._both()
+        left, right = self.columns
         flip = (left > right) if self.right_examples is None else np.zeros(len(self), dtype=bool)
         low, high = np.where(flip, right, left).astype(np.int64), np.where(flip, left, right).astype(np.int64)
         if antisymmetric:
@@ -501,11 +418,11 @@ def _check_column(column: Any, name: str, n_examples: int) -> Ints:
 def _check_block(block: Any, name: str, n_pairs: int) -> Floats | None:
     if block is None:
         return None
-    values = _as_float(np.asarray(block), name)
+    values = as_float(np.asarray(block), name)
     values = values.reshape(-1, 1) if values.ndim == 1 else values
     if values.ndim != 2 or len(values) != n_pairs:
         raise InputError(f"{name} must have shape (n_pairs, q) with n_pairs = {n_pairs}, got {values.shape}")
-    _refuse_nonfinite(values, name)
+    refuse_nonfinite(values, name)
     return values
 
 

@@ -25,13 +25,13 @@ from pairlearn.data.files import write_whole
 from pairlearn.errors import InputError
 from pairlearn.estimators.baselines import CosineBaseline, EuclidBaseline
 from pairlearn.estimators.pair_svc import PairSVC
+from pairlearn.examples import count_examples
 from pairlearn.kernels import Cosine, Exponential, Gaussian, Gram, Kernel, Linear, Polynomial, Precomputed
 from pairlearn.kernels.base import Product, Scaled, Sum
 from pairlearn.kernels.similarity import Columns
 from pairlearn.operators.function import PairFunction
 from pairlearn.operators.plan import Plan
 from pairlearn.pair_kernels import MONOMIALS, Expression, GaussianOf, PairKernel, Power, Table
-from pairlearn.pairs import count_examples
 from pairlearn.solvers.problem import Progress
 
 FORMAT = "pairlearn model"

@@ -96,7 +96,7 @@ Row = Callable[[bool], dict[str, Any]]
 
 
 def run_rows(script: str, rows: dict[str, Row]) -> tuple[dict[str, dict[str, Any]], bool]:
-    """Run each row in a process of its own and keep its result, so that a full run can be resumed.
+    """Run each row and keep its result, so that a full run can be resumed; full rows have a process of their own.
 
     Returns the results by row name and whether this was a quick run. Options: --quick, --fresh, --only NAME….
     """
@@ -107,19 +107,26 @@ def run_rows(script: str, rows: dict[str, Row]) -> tuple[dict[str, dict[str, Any
     parser.add_argument("--row", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.row:
-        print(json.dumps(rows[arguments.row](arguments.quick)))
+        print(json.dumps(rows[arguments.row](False)))
         sys.exit(0)
-    store = Path("results") / f"{Path(script).stem}{'-quick' if arguments.quick else ''}.json"
+    store = Path("results") / f"{Path(script).stem}.json"
     known = {} if arguments.fresh or arguments.quick or not store.exists() else json.loads(store.read_text())
     for name in arguments.only or rows:
         if name in known and not arguments.only:
             print(f"{name}: kept from an earlier run (--fresh measures again)")
             continue
         print(f"{name} …", flush=True)
-        command = [sys.executable, script, "--row", name, *(["--quick"] if arguments.quick else [])]
-        output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-        known[name] = json.loads(output.splitlines()[-1])
+        known[name] = rows[name](True) if arguments.quick else _in_process(script, name)
         print("   ", known[name], flush=True)
-        store.parent.mkdir(exist_ok=True)
-        store.write_text(json.dumps(known, indent=1))
+        if not arguments.quick:
+            store.parent.mkdir(exist_ok=True)
+            store.write_text(json.dumps(known, indent=1))
     return known, arguments.quick
+
+
+def _in_process(script: str, name: str) -> dict[str, Any]:
+    """One row in a process of its own, so that its peak memory is its own."""
+    command = [sys.executable, script, "--row", name]
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    result: dict[str, Any] = json.loads(output.splitlines()[-1])
+    return result

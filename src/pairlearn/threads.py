@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from functools import cache
 
 from threadpoolctl import ThreadpoolController
@@ -12,14 +12,18 @@ SMALL = 5e9
 
 
 @cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
+def _controller() -> tuple[ThreadpoolController, int]:
+    """The BLAS libraries in use and the number of threads they were given before anyone asked for fewer."""
+    controller = ThreadpoolController().select(user_api="blas")
+    return controller, max((library["num_threads"] for library in controller.info()), default=1)
 
 
 def blas_threads(operations: float) -> AbstractContextManager[object]:
-    """One BLAS thread for small work.
+    """One BLAS thread for small work, all of them for large work; nested calls decide anew.
 
     BLAS threads keep spinning for a while after their work is done; the compiled loops that come next would share
     the cores with them, and on a busy machine two BLAS threads wait for each other longer than they work.
     """
-    return _controller().limit(limits=1, user_api="blas") if operations < SMALL else nullcontext()
+    controller, every = _controller()
+    context: AbstractContextManager[object] = controller.limit(limits=1 if operations < SMALL else every)
+    return context

@@ -35,7 +35,7 @@ TASK = "double interval, interclass task: the test classes were never seen in tr
 class Sizes:
     """How much data the demo uses, and how many seconds it may train in all."""
 
-    classes: tuple[int, ...] = (10, 20, 30, 40)
+    classes: tuple[int, ...] = (10, 20, 40, 80)
     test_classes: int = 60
     epcr: int = 8
     n: int = 500

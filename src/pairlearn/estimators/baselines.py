@@ -9,8 +9,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from pairlearn.errors import InputError
+from pairlearn.examples import check_examples
 from pairlearn.kernels import Cosine, Linear
-from pairlearn.pairs import Pairs, as_pairs, check_examples
+from pairlearn.pairs import Pairs, as_pairs
 from pairlearn.types import Examples, Floats, Ints
 
 

@@ -8,7 +8,8 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.errors import InputError
-from pairlearn.pairs import Pairs, as_pairs, take_examples
+from pairlearn.examples import take_examples
+from pairlearn.pairs import Pairs, as_pairs
 
 
 class OnExamples(TransformerMixin, BaseEstimator):

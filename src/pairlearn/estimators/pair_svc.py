@@ -232,7 +232,7 @@ def mirror(pairs: Pairs, labels: Floats, boxes: Floats) -> tuple[Pairs, Floats, 
     once = np.nonzero(pairs.reflexive)[0]
     twice = np.nonzero(~pairs.reflexive)[0]
     order = np.concatenate([once, twice, twice])
-    left, right = pairs.left, pairs.right
+    left, right = pairs.columns
     both = Pairs(
         pairs.examples,
         np.concatenate([left[once], left[twice], right[twice]]),

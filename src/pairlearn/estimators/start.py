@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from pairlearn.examples import count_examples
 from pairlearn.kernels.similarity import Columns
 from pairlearn.operators.function import PairFunction
-from pairlearn.pairs import Pairs, count_examples
+from pairlearn.pairs import Pairs
 from pairlearn.solvers.problem import Problem
 from pairlearn.types import Examples, Floats, Ints
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pairlearn.errors import InputError
-from pairlearn.pairs import count_examples, take_examples
+from pairlearn.examples import count_examples, take_examples
 from pairlearn.types import Examples, Floats, Ints
 
 

@@ -9,8 +9,8 @@ from typing import Any, cast
 import numpy as np
 
 from pairlearn.errors import InputError
+from pairlearn.examples import count_examples
 from pairlearn.kernels.base import Kernel, self_products
-from pairlearn.pairs import count_examples
 from pairlearn.types import Examples, Floats, Ints
 
 

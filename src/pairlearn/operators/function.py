@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from pairlearn.errors import InputError
+from pairlearn.examples import check_examples, count_examples, take_examples
 from pairlearn.kernels import Kernel, Precomputed
 from pairlearn.loops import products, tables
 from pairlearn.operators.blocked import table_diagonal
@@ -17,7 +18,7 @@ from pairlearn.operators.form import PairForm, times
 from pairlearn.operators.source import Source
 from pairlearn.pair_kernels import PairKernel, Quad, Table
 from pairlearn.pair_kernels.table import weights
-from pairlearn.pairs import Pairs, check_examples, count_examples, take_examples
+from pairlearn.pairs import Pairs
 from pairlearn.types import Examples, Floats, Ints
 
 BLOCK = 2**28
@@ -56,7 +57,7 @@ class PairFunction:
         Symmetric bit by bit: g(u, v) and g(v, u) of the same table of examples are equal to the last bit.
         """
         values = np.full(len(pairs), self.bias)
-        left, right = pairs.left, pairs.right
+        left, right = pairs.columns
         if len(self.coefficients) == 0:
             return values
         step = self._pairs_per_block(len(pairs), len(pairs.used_examples()))

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from pairlearn.errors import InputError, TooLargeError
+from pairlearn.examples import take_examples
 from pairlearn.kernels import Gram, Kernel
 from pairlearn.kernels.gram import check_definite, gram_matrix
 from pairlearn.operators.base import PairOperator
@@ -16,7 +17,7 @@ from pairlearn.operators.blocked import BlockedOperator, Sources
 from pairlearn.operators.product import ProductOperator, SumOperator
 from pairlearn.operators.source import Source
 from pairlearn.pair_kernels import PairKernel
-from pairlearn.pairs import Pairs, take_examples
+from pairlearn.pairs import Pairs
 from pairlearn.types import Ints
 
 Kind = Literal["product", "blocked"]
@@ -158,7 +159,7 @@ def _restricted(gram: Gram, used: Ints) -> np.ndarray[tuple[int, int], np.dtype[
 
 
 def _renumbered(pairs: Pairs, used: Ints) -> tuple[Ints, Ints]:
-    left, right = pairs.left, pairs.right
+    left, right = pairs.columns
     if len(used) == pairs.n_examples:
         return left, right
     position = np.zeros(pairs.n_examples, dtype=np.int32)

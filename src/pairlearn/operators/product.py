@@ -60,9 +60,10 @@ class ProductOperator(PairOperator):
     def blocks(self, coefficients: Floats) -> Iterator[tuple[int, Floats]]:
         form, E = self.form(coefficients), self.rows_of_examples
         gram = self.source.features is None
-        T = None if form.cross is None else (gram_times(E, form.cross) if gram else times(E, form.cross))
-        own_left = self._own(form, E, gram, left=True)
-        own_right = own_left if form.same_own else self._own(form, E, gram, left=False)
+        with blas_threads(2.0 * E.shape[0] * E.shape[1] ** 2):
+            T = None if form.cross is None else (gram_times(E, form.cross) if gram else times(E, form.cross))
+            own_left = self._own(form, E, gram, left=True)
+            own_right = own_left if form.same_own else self._own(form, E, gram, left=False)
         if T is not None and self.triangle is not None:
             yield from self._triangle_blocks(T, E, own_left, own_right, self.triangle)
         elif T is not None and hasattr(self, "_order"):
@@ -94,7 +95,8 @@ class ProductOperator(PairOperator):
         for number, first in enumerate(range(0, len(E), self.step)):
             chosen = self._order[self._starts[number] : self._starts[number + 1]]
             if len(chosen):
-                S = T[first : first + self.step] @ E.T
+                with blas_threads(2.0 * len(E) ** 2 * E.shape[1]):
+                    S = T[first : first + self.step] @ E.T
                 products.add_gathered(S, first, chosen, self.left, self.right, own_left, own_right, values)
         return values
 

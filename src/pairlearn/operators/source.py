@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pairlearn.examples import count_examples, take_examples
 from pairlearn.kernels import Kernel
-from pairlearn.pairs import count_examples, take_examples
 from pairlearn.types import Examples, Floats, Ints
 
 

@@ -23,6 +23,7 @@ from pairlearn.solvers.problem import (
     finish,
     objective_of,
 )
+from pairlearn.threads import blas_threads
 from pairlearn.types import Floats, Ints
 
 BURSTS = (2, 20)
@@ -49,9 +50,7 @@ class WorkingSet:
         fresh = wanted[~np.isin(wanted, self.pairs, assume_unique=True)]
         slots = np.nonzero(~keep)[0][: len(fresh)]
         grown = len(self.pairs) + len(fresh) - len(slots)
-        if len(self.store) == 0:
-            # Untouched memory costs nothing. An odd number of cache lines per row keeps columns apart in the cache.
-            self.store = np.empty((self.limit, self.limit // 16 * 16 + 24))
+        self._reserve(grown)
         slots = np.concatenate([slots, np.arange(len(self.pairs), grown)])
         pairs = np.empty(grown, dtype=np.int64)
         pairs[: len(self.pairs)] = self.pairs
@@ -61,6 +60,16 @@ class WorkingSet:
         for start in range(0, len(fresh), step):
             part = slice(start, start + step)
             set_rows_and_columns(self.store, slots[part], self.operator.submatrix(fresh[part], pairs))
+
+    def _reserve(self, n: int) -> None:
+        """Room for n pairs and some more."""
+        if n <= len(self.store):
+            return
+        size, kept = min(self.limit, max(int(1.3 * n), 1024)), len(self.pairs)
+        # An odd number of cache lines per row keeps the entries of a column apart in the cache.
+        store = np.empty((size, size // 16 * 16 + 24))
+        store[:kept, :kept] = self.store[:kept, :kept]
+        self.store = store
 
 
 @dataclass(frozen=True)
@@ -110,9 +119,10 @@ class _Run:
 
     def solution(self) -> Solution:
         status = Status.INTERRUPTED
-        with suppress(KeyboardInterrupt):
-            status = self._iterate()
-        return finish(self.problem, self.operator, self.theta, status, self.options.tol, tuple(self.history))
+        with blas_threads(0):
+            with suppress(KeyboardInterrupt):
+                status = self._iterate()
+            return finish(self.problem, self.operator, self.theta, status, self.options.tol, tuple(self.history))
 
     def _residual(self) -> Floats:
         """p − Kθ, from scratch."""

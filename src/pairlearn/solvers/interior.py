@@ -32,7 +32,8 @@ def low_rank_factor(Q: Floats, rng: np.random.Generator) -> Floats | None:
         L, pivots, rank, _ = lapack.dpstrf(Q[np.ix_(chosen, chosen)], tol=1e-11 * scale, lower=1)
         basis = chosen[pivots[:rank] - 1]
         columns = np.asfortranarray(Q[basis].T)
-        G = blas.dtrsm(1.0, L[:rank, :rank], columns, side=1, lower=1, trans_a=1, overwrite_b=1)
+        with blas_threads(float(n) * rank**2):
+            G = blas.dtrsm(1.0, L[:rank, :rank], columns, side=1, lower=1, trans_a=1, overwrite_b=1)
         if np.abs(Q.diagonal() - np.einsum("ij,ij->i", G, G)).max() <= 1e-9 * scale:
             return G
     return None

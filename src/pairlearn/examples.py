@@ -1,0 +1,103 @@
+"""Tables of examples of any kind: a float array, a sparse matrix or a sequence of objects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+from scipy import sparse
+
+from pairlearn.errors import InputError
+from pairlearn.types import Examples, Floats, Ints
+
+
+def check_examples(examples: Examples, name: str = "examples") -> Examples:
+    """Return the examples as a float array, a CSR matrix or a sequence, or say what is wrong with them."""
+    if sparse.issparse(examples):
+        matrix = sparse.csr_array(examples)
+        refuse_nonfinite(matrix.data, name)
+        return matrix if matrix.dtype.kind == "f" else matrix.astype(np.float64)
+    if hasattr(examples, "to_numpy") and not isinstance(examples, np.ndarray):
+        examples = examples.to_numpy()
+    if isinstance(examples, np.ndarray) and examples.dtype.kind in "biufc":
+        return check_numbers(examples, name)
+    if isinstance(examples, (str, bytes)) or not hasattr(examples, "__getitem__"):
+        raise InputError(
+            f"{name} must be a 2-D array, a sparse matrix or a list of objects, got {type(examples).__name__}"
+        )
+    if isinstance(examples, np.ndarray) and examples.ndim != 1:
+        return check_numbers(as_float(examples, name), name)
+    if _is_numeric_rows(examples):
+        return check_numbers(as_float(np.asarray(examples), name), name)
+    return examples
+
+
+def check_numbers(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
+    if array.dtype.kind == "c":
+        raise InputError(f"{name} are complex numbers; pass real features, e.g. their absolute values")
+    if array.ndim < 2:
+        raise InputError(
+            f"{name} must have one row per example, got shape {array.shape}; "
+            "use examples.reshape(-1, 1) for a single feature"
+        )
+    if array.dtype not in (np.float32, np.float64):
+        array = array.astype(np.float64)
+    refuse_nonfinite(array, name)
+    return array
+
+
+def refuse_nonfinite(values: Floats, name: str) -> None:
+    # One sum is much cheaper than a mask; the mask is only built to name the culprit.
+    with np.errstate(all="ignore"):
+        if values.size == 0 or np.isfinite(np.sum(values, dtype=np.float64)):
+            return
+    bad = ~np.isfinite(values)
+    if not bad.any():
+        return
+    kind = "NaN" if np.isnan(values).any() else "infinity"
+    where = "row " + str(int(np.nonzero(bad)[0][0])) if values.ndim > 1 else "entry " + str(int(bad.argmax()))
+    raise InputError(
+        f"{name} contain {kind} (first in {where}, {int(bad.sum())} in all); impute or drop these rows first"
+    )
+
+
+def as_float(array: np.ndarray[Any, Any], name: str) -> Floats:
+    try:
+        return cast(Floats, array.astype(np.float64))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} is a {array.ndim}-D array of non-numbers; pass a list of objects") from error
+
+
+def _is_numeric_rows(examples: Sequence[Any]) -> bool:
+    if len(examples) == 0:
+        return False
+    return all(
+        isinstance(row, (list, tuple))
+        and len(row) == len(examples[0]) > 0
+        and isinstance(row[0], (int, float, np.number))
+        for row in examples
+    )
+
+
+def count_examples(examples: Examples) -> int:
+    """Number of rows m of a table of examples."""
+    return int(examples.shape[0]) if hasattr(examples, "shape") else len(examples)
+
+
+def take_examples(examples: Examples, index: Ints) -> Examples:
+    """Rows `index` of a table of examples of any kind."""
+    if isinstance(examples, np.ndarray) or sparse.issparse(examples):
+        return examples[index]
+    return [examples[int(i)] for i in index]
+
+
+def merge_equal_rows(rows: Floats) -> tuple[Floats, Ints]:
+    """Distinct rows in order of first appearance, and the index of each row among them."""
+    rows = np.ascontiguousarray(rows)
+    keys = rows.reshape(len(rows), -1).view(np.dtype((np.void, rows[0].nbytes))).ravel()
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return rows[first[order]], rank[inverse.ravel()]
