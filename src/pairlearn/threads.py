@@ -7,7 +7,7 @@ from functools import cache
 
 from threadpoolctl import ThreadpoolController
 
-SMALL = 5e9
+SMALL = 2e9
 """Floating point operations below which one thread serves best."""
 
 

@@ -102,10 +102,12 @@ class PairSVC(ClassifierMixin, BaseEstimator):
             upper=np.maximum(0.0, labels * boxes),
             total=0.0,
         )
-        start = carry_over(self.function_, pairs, problem) if self.warm_start and hasattr(self, "function_") else None
+        warm = self.warm_start and hasattr(self, "function_")
+        start = carry_over(self.function_, self.support_boxes_, pairs, problem) if warm else None
         solver = solver_for(self.solver, self.tol, self.time_budget, operation.plan.working_set, self.random_state or 0)
         solution = solver.solve(problem, operation.operator, start, self.callback)
         self._keep(solution, operation.kernel, pairs)
+        self.support_boxes_: Floats = boxes[self.support_]
         self.plan_ = operation.plan
         return self
 

@@ -15,10 +15,11 @@ from pairlearn.solvers.problem import Problem
 from pairlearn.types import Examples, Floats, Ints
 
 
-def carry_over(function: PairFunction, pairs: Pairs, problem: Problem) -> Floats:
+def carry_over(function: PairFunction, boxes: Floats, pairs: Pairs, problem: Problem) -> Floats:
     """A feasible start for `problem`: old coefficients where the same pair occurs again, zero elsewhere.
 
-    Examples are matched by content, pairs in either order when the kernel is symmetric.
+    Examples are matched by content, pairs in either order when the kernel is symmetric. A coefficient that was at its
+    old bound (`boxes`) starts at the new one: most of them stay there when C changes.
     """
     theta = np.zeros(len(problem))
     match = _match_examples(function.anchor, pairs.examples)
@@ -33,23 +34,29 @@ def carry_over(function: PairFunction, pairs: Pairs, problem: Problem) -> Floats
     found = known & (new[order[place]] == old)
     target = order[place[found]]
     # A repeated pair passes its coefficient on once; labels that changed sign are cut off by the new bounds.
-    theta[target] = function.coefficients[found]
+    bounded = np.abs(function.coefficients) >= boxes * (1.0 - 1e-12)
+    theta[target] = np.where(bounded, np.sign(function.coefficients) * np.inf, function.coefficients)[found]
     return feasible(theta, problem)
 
 
 def feasible(theta: Floats, problem: Problem) -> Floats:
-    """Clip into the box; with a total, shrink the side that is too large so that the sum is right."""
+    """Clip into the box; with a total, take the excess away from as few coefficients as possible, free ones first."""
     theta = np.clip(theta, problem.lower, problem.upper)
     if problem.total is None:
         return theta
     excess = float(theta.sum()) - problem.total
-    side = theta > 0 if excess > 0 else theta < 0
-    amount = float(np.abs(theta[side]).sum())
-    if amount < abs(excess):
+    side = np.nonzero(theta > 0 if excess > 0 else theta < 0)[0]
+    inside = (theta[side] > problem.lower[side]) & (theta[side] < problem.upper[side])
+    side = side[np.argsort(~inside, kind="stable")]
+    amounts = np.abs(theta[side])
+    if float(amounts.sum()) < abs(excess):
         return np.zeros(len(theta))
-    # Shrinking by rounding errors would only take coefficients off their bounds.
-    if abs(excess) > 1e-12 * amount:
-        theta[side] *= 1.0 - abs(excess) / amount
+    # Rounding errors are no excess: they would only take coefficients off their bounds.
+    if abs(excess) > 1e-12 * float(amounts.sum()):
+        last = int(np.searchsorted(np.cumsum(amounts), abs(excess)))
+        rest = abs(excess) - float(amounts[:last].sum())
+        theta[side[:last]] = 0.0
+        theta[side[last]] -= np.sign(excess) * rest
     return theta
 
 
