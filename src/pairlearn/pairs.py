@@ -330,7 +330,7 @@ class Pairs:
 
         >>> import numpy as np, pairlearn as pl
         >>> list(pl.Pairs(np.eye(2), [0, 1], [1, 0]).conflicts([1, -1]))
-        [(0, 1, 0, 1)]
+        [(0, 1, 1, 0)]
         """
         labels = np.asarray(y)
         if labels.shape != (len(self),):

@@ -57,7 +57,7 @@ class CosineBaseline(EuclidBaseline):
     """g(a, b) = ⟨a, b⟩ / (‖a‖ ‖b‖).
 
     >>> import numpy as np, pairlearn as pl
-    >>> pl.CosineBaseline().decision_function(pl.Pairs(np.array([[1.0, 0.0], [3.0, 4.0]]), [0], [1])).tolist()
+    >>> pl.CosineBaseline().decision_function(pl.Pairs(np.array([[1.0, 0.0], [3.0, 4.0]]), [0], [1])).round(6).tolist()
     [0.6]
     """
 

@@ -180,7 +180,7 @@ class Cosine(Kernel):
     """k(a, b) / √(k(a, a) k(b, b)) of another kernel k; 0 where k(a, a) = 0.
 
     >>> import numpy as np
-    >>> Cosine()(np.array([[3.0, 4.0]]), np.array([[1.0, 0.0], [0.0, 0.0]])).tolist()
+    >>> Cosine()(np.array([[3.0, 4.0]]), np.array([[1.0, 0.0], [0.0, 0.0]])).round(6).tolist()
     [[0.6, 0.0]]
     """
 
