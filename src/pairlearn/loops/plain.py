@@ -20,8 +20,11 @@ from pairlearn.loops.smo import (
     _set_rates,
     _where_gain,
     _where_up,
+    exchange,
 )
 from pairlearn.types import Floats
+
+__all__ = ["exchange", "extremes", "partner", "residual", "set_up", "shift"]
 
 
 @nb.njit(cache=True)
@@ -61,35 +64,6 @@ def partner(low: Floats, row: Floats, diagonal: Floats, i: int, best_up: float, 
     """The pair whose lowering, with the raising of i, gains most to second order."""
     _gains(low, row, diagonal, diagonal[i], best_up, gains, buffer)
     return _where_gain(low, row, diagonal, diagonal[i], best_up, np.argmax(gains))
-
-
-@nb.njit(cache=True)
-def exchange(
-    i: int,
-    j: int,
-    row: Floats,
-    other: Floats,
-    curvature: float,
-    theta: Floats,
-    lower: Floats,
-    upper: Floats,
-    eps: float,
-    up: Floats,
-    low: Floats,
-    highest: Floats,
-    lowest: Floats,
-) -> None:
-    """Raise θ_i and lower θ_j by the best amount that bounds and kinks allow."""
-    length = (up[i] - low[j]) / max(curvature, TINY)
-    top, bottom = _ceiling(theta[i], upper[i], eps), _floor(theta[j], lower[j], eps)
-    room_i, room_j = top - theta[i], theta[j] - bottom
-    length = min(length, room_i, room_j)
-    v_i, v_j = _residual(i, theta, eps, up, low), _residual(j, theta, eps, up, low)
-    theta[i] = top if length == room_i else theta[i] + length
-    theta[j] = bottom if length == room_j else theta[j] - length
-    _set_rates(i, v_i, theta, lower, upper, eps, up, low)
-    _set_rates(j, v_j, theta, lower, upper, eps, up, low)
-    _move(up, low, row, other, length, highest, lowest)
 
 
 @nb.njit(cache=True)

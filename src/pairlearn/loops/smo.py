@@ -148,6 +148,36 @@ def _residual(k, theta, eps, up, low):  # type: ignore[no-untyped-def]
 
 
 @nb.njit(cache=True)
+def exchange(
+    i: int,
+    j: int,
+    row: Floats,
+    other: Floats,
+    curvature: float,
+    theta: Floats,
+    lower: Floats,
+    upper: Floats,
+    eps: float,
+    up: Floats,
+    low: Floats,
+    highest: Floats,
+    lowest: Floats,
+) -> None:
+    """Raise θ_i and lower θ_j by the best amount that bounds and kinks allow."""
+    length = (up[i] - low[j]) / max(curvature, TINY)
+    top, bottom = _ceiling(theta[i], upper[i], eps), _floor(theta[j], lower[j], eps)
+    room_i, room_j = top - theta[i], theta[j] - bottom
+    length = min(length, room_i, room_j)
+    v_i, v_j = _residual(i, theta, eps, up, low), _residual(j, theta, eps, up, low)
+    theta[i] = top if length == room_i else theta[i] + length
+    theta[j] = bottom if length == room_j else theta[j] - length
+    # Their rates may jump (a bound, the kink), so they are set anew and carried through the pass.
+    _set_rates(i, v_i, theta, lower, upper, eps, up, low)
+    _set_rates(j, v_j, theta, lower, upper, eps, up, low)
+    _move(up, low, row, other, length, highest, lowest)
+
+
+@nb.njit(cache=True)
 def smo_pairs(
     Q: Floats, v: Floats, theta: Floats, lower: Floats, upper: Floats, eps: float, tol: float, max_steps: int
 ) -> tuple[int, float]:
@@ -177,17 +207,8 @@ def smo_pairs(
         if j < 0:
             break
         other = Q[j, :n]
-        length = (best_up - low[j]) / max(diagonal[i] + diagonal[j] - 2.0 * row[j], TINY)
-        top, bottom = _ceiling(theta[i], upper[i], eps), _floor(theta[j], lower[j], eps)
-        room_i, room_j = top - theta[i], theta[j] - bottom
-        length = min(length, room_i, room_j)
-        v_i, v_j = _residual(i, theta, eps, up, low), _residual(j, theta, eps, up, low)
-        theta[i] = top if length == room_i else theta[i] + length
-        theta[j] = bottom if length == room_j else theta[j] - length
-        # Their rates may jump (a bound, the kink), so they are set anew and carried through the pass.
-        _set_rates(i, v_i, theta, lower, upper, eps, up, low)
-        _set_rates(j, v_j, theta, lower, upper, eps, up, low)
-        _move(up, low, row, other, length, highest, lowest)
+        curvature = diagonal[i] + diagonal[j] - 2.0 * row[j]
+        exchange(i, j, row, other, curvature, theta, lower, upper, eps, up, low, highest, lowest)
         step += 1
     for k in range(n):
         v[k] = _residual(k, theta, eps, up, low)

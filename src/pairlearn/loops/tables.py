@@ -10,7 +10,6 @@ symmetric, and antisymmetric ones antisymmetric, to the last bit; t is exactly 0
 from __future__ import annotations
 
 import numba as nb
-import numpy as np
 
 from pairlearn.types import Floats, Ints
 
@@ -38,19 +37,6 @@ def fill_block(K: Floats, a: Ints, b: Ints, c: Ints, d: Ints, w: Floats, out: Fl
             out[i, j] = _value(row_a[c[j]], row_a[d[j]], row_b[c[j]], row_b[d[j]], w)
 
 
-@nb.njit(cache=True, parallel=True)
-def fill_lower(K: Floats, a: Ints, b: Ints, start: int, w: Floats, out: Floats) -> None:
-    """Rows start … of the lower triangle of the square block of the pairs (a_i, b_i), diagonal included."""
-    n = len(a)
-    for k in nb.prange(n - start):
-        # Long and short rows alternate, so that threads share the work evenly.
-        i = start + k // 2 if k % 2 == 0 else n - 1 - k // 2
-        row_a = K[a[i]]
-        row_b = K[b[i]]
-        for j in range(i + 1):
-            out[i, j] = _value(row_a[a[j]], row_a[b[j]], row_b[a[j]], row_b[b[j]], w)
-
-
 @nb.njit(cache=True)
 def fill_row(row_a: Floats, row_b: Floats, c: Ints, d: Ints, w: Floats, out: Floats) -> None:
     """out[j] = K((a, b), (c_j, d_j)) given the Gram rows of a and b."""
@@ -63,10 +49,3 @@ def fill_self(aa: Floats, ab: Floats, bb: Floats, w: Floats, out: Floats) -> Non
     """out[i] = K((a_i, b_i), (a_i, b_i)) given the three Gram values of each pair."""
     for i in range(len(aa)):
         out[i] = _value(aa[i], ab[i], ab[i], bb[i], w)
-
-
-def block_twin(K: Floats, a: Ints, b: Ints, c: Ints, d: Ints, w: Floats) -> Floats:
-    """What `fill_block` computes, in NumPy."""
-    ac, ad, bc, bd = K[np.ix_(a, c)], K[np.ix_(a, d)], K[np.ix_(b, c)], K[np.ix_(b, d)]
-    s, t = (ac + bd) + (ad + bc), (ac + bd) - (ad + bc)
-    return w[0] + w[1] * s + w[2] * t + w[3] * s**2 + w[4] * t**2 + w[5] * s * t + w[6] * ac * bd + w[7] * ad * bc
