@@ -165,7 +165,7 @@ def gradient(quick: bool) -> dict[str, Any]:
     X, _ = identities(m // 10, 10)
     pairs = pl.all_pairs(X)
     kernel = pl.pair_kernel("tensor_metric").on(pl.kernels.Gaussian())
-    operator = build(kernel, pairs, None, None).operator
+    operator = build(kernel, pairs).operator
     rng = np.random.default_rng(0)
     dense = rng.normal(size=len(pairs))
     sparse = np.where(rng.random(len(pairs)) < 20_000 / len(pairs), dense, 0.0)

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
     from pairlearn.estimators.baselines import CosineBaseline as CosineBaseline
     from pairlearn.estimators.baselines import EuclidBaseline as EuclidBaseline
     from pairlearn.estimators.on_examples import OnExamples as OnExamples
+    from pairlearn.estimators.one_class import OneClassPairSphere as OneClassPairSphere
+    from pairlearn.estimators.one_class import OneClassPairSVM as OneClassPairSVM
+    from pairlearn.estimators.pair_ranker import PairRanker as PairRanker
     from pairlearn.estimators.pair_svc import PairSVC as PairSVC
+    from pairlearn.estimators.pair_svr import PairSVR as PairSVR
+    from pairlearn.estimators.transductive import TransductivePairSVC as TransductivePairSVC
     from pairlearn.evaluation import DetCurve as DetCurve
     from pairlearn.evaluation import Scores as Scores
     from pairlearn.evaluation import area_under_roc as area_under_roc
@@ -26,11 +31,21 @@ if TYPE_CHECKING:
     from pairlearn.evaluation import rates_at as rates_at
     from pairlearn.kernels import Gram as Gram
     from pairlearn.pair_kernels import PairKernel as PairKernel
+    from pairlearn.pair_kernels import balanced_composite as balanced_composite
+    from pairlearn.pair_kernels import gaussian_of as gaussian_of
+    from pairlearn.pair_kernels import group_gaussian as group_gaussian
+    from pairlearn.pair_kernels import group_linear as group_linear
+    from pairlearn.pair_kernels import group_polynomial as group_polynomial
+    from pairlearn.pair_kernels import on_blocks as on_blocks
+    from pairlearn.pair_kernels import on_invariant as on_invariant
+    from pairlearn.pair_kernels import on_signed as on_signed
     from pairlearn.pair_kernels import outer_gaussian as outer_gaussian
     from pairlearn.pair_kernels import outer_power as outer_power
     from pairlearn.pair_kernels import pair_kernel as pair_kernel
     from pairlearn.pair_kernels import poly_direct_sum as poly_direct_sum
     from pairlearn.pair_kernels import poly_tensor as poly_tensor
+    from pairlearn.pair_kernels import power_of as power_of
+    from pairlearn.pair_kernels import skew_composite as skew_composite
     from pairlearn.pairs import Pairs as Pairs
     from pairlearn.pairs import all_pairs as all_pairs
     from pairlearn.persist import load as load
@@ -58,6 +73,21 @@ _NAMES = {
     "poly_tensor": "pair_kernels",
     "Pairs": "pairs",
     "all_pairs": "pairs",
+    "OneClassPairSVM": "estimators.one_class",
+    "OneClassPairSphere": "estimators.one_class",
+    "PairRanker": "estimators.pair_ranker",
+    "PairSVR": "estimators.pair_svr",
+    "TransductivePairSVC": "estimators.transductive",
+    "balanced_composite": "pair_kernels",
+    "gaussian_of": "pair_kernels",
+    "group_gaussian": "pair_kernels",
+    "group_linear": "pair_kernels",
+    "group_polynomial": "pair_kernels",
+    "on_blocks": "pair_kernels",
+    "on_invariant": "pair_kernels",
+    "on_signed": "pair_kernels",
+    "power_of": "pair_kernels",
+    "skew_composite": "pair_kernels",
     "load": "persist",
     "save": "persist",
 }

@@ -99,7 +99,8 @@ class Pairs:
     """n pairs of m examples: the table of examples by reference and two index columns.
 
     Slicing copies indices only. `right_examples` is a second table for the right side (two domains);
-    `invariant` and `signed` are per-pair features (n, q) that stay or change sign when a pair is swapped.
+    `invariant` and `signed` are per-pair features (n, q) that stay or change sign when a pair is swapped;
+    `ids` names the examples for kernels that know them by name (arcs of a graph).
 
     >>> import numpy as np, pairlearn as pl
     >>> pairs = pl.Pairs(np.eye(3), left=[0, 0, 1], right=[1, 2, 2])
@@ -113,6 +114,7 @@ class Pairs:
     right_examples: Examples | None
     invariant: Floats | None
     signed: Floats | None
+    ids: tuple[Any, ...] | None
     _columns: Columns | Triangle
 
     def __init__(
@@ -124,6 +126,7 @@ class Pairs:
         right_examples: Examples | None = None,
         invariant: Any = None,
         signed: Any = None,
+        ids: Any = None,
     ) -> None:
         self.examples = check_examples(examples)
         self.right_examples = None if right_examples is None else check_examples(right_examples, "right_examples")
@@ -138,6 +141,7 @@ class Pairs:
             )
         self.invariant = _check_block(invariant, "invariant", len(self))
         self.signed = _check_block(signed, "signed", len(self))
+        self.ids = None if ids is None else tuple(_check_ids(ids, self.n_examples))
         if self.signed is not None and np.any(self.signed[self.reflexive] != 0):
             raise InputError("a reflexive pair is its own mirror, so its `signed` features must be 0")
 
@@ -146,7 +150,7 @@ class Pairs:
     @classmethod
     def _of(cls, like: Pairs, columns: Columns | Triangle, **blocks: Any) -> Pairs:
         pairs = object.__new__(cls)
-        pairs.examples, pairs.right_examples = like.examples, like.right_examples
+        pairs.examples, pairs.right_examples, pairs.ids = like.examples, like.right_examples, like.ids
         pairs._columns = columns
         pairs.invariant, pairs.signed = blocks.get("invariant"), blocks.get("signed")
         return pairs
@@ -183,14 +187,8 @@ class Pairs:
         >>> pairs.left.tolist(), pairs.right.tolist()
         ([0, 1], [1, 1])
         """
-        ids = list(example_ids)
-        if len(ids) != count_examples(examples):
-            raise InputError(f"{len(ids)} ids for {count_examples(examples)} examples; give one id per row")
+        ids = _check_ids(example_ids, count_examples(examples))
         position = {key: row for row, key in enumerate(ids)}
-        if len(position) != len(ids):
-            seen: set[object] = set()
-            twice = next(key for key in ids if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-            raise InputError(f"example ids must be unique, but {twice!r} occurs more than once; drop the copies")
         columns = [list(left_ids), list(right_ids)]
         missing = list(dict.fromkeys(key for column in columns for key in column if key not in position))
         if missing:
@@ -201,7 +199,7 @@ class Pairs:
                 missing,
             )
         left, right = (np.array([position[key] for key in column], dtype=np.int64) for column in columns)
-        return cls(examples, left, right)
+        return cls(examples, left, right, ids=ids)
 
     # -- shape
 
@@ -253,6 +251,9 @@ class Pairs:
 
     def __repr__(self) -> str:
         kind = "all " if self.triangle else ""
+        if self.right_examples is not None:
+            sizes = f"{self.n_examples} × {count_examples(self.right_examples)}"
+            return f"Pairs({len(self)} pairs of {sizes} examples)"
         return f"Pairs({kind}{len(self)} pairs of {self.n_examples} examples)"
 
     # -- slicing
@@ -290,7 +291,22 @@ class Pairs:
         pairs = Pairs._of(self, (right, left), invariant=self.invariant, signed=signed)
         if self.right_examples is not None:
             pairs.examples, pairs.right_examples = self.right_examples, self.examples
+            pairs.ids = None
         return pairs
+
+    def followed_by(self, others: Pairs) -> Pairs:
+        """These pairs, then the others; both point into the same table of examples.
+
+        >>> import numpy as np, pairlearn as pl
+        >>> pairs = pl.Pairs(np.eye(2), [0], [1])
+        >>> pairs.followed_by(pairs.swapped()).left.tolist()
+        [0, 1]
+        """
+        if self.examples is not others.examples or self.right_examples is not others.right_examples:
+            raise InputError("these pairs point into different tables of examples; join the tables first")
+        columns = [np.concatenate(both) for both in zip(self.columns, others.columns, strict=True)]
+        blocks = {name: _joined(getattr(self, name), getattr(others, name), name) for name in ("invariant", "signed")}
+        return Pairs._of(self, (columns[0], columns[1]), **blocks)
 
     def with_examples(self, examples: Examples) -> Pairs:
         """The same pairs over another table with as many rows (e.g. after a transformation)."""
@@ -302,13 +318,16 @@ class Pairs:
         return pairs
 
     def used_examples(self) -> Ints:
-        """Sorted indices of the examples that occur in these pairs."""
+        """Sorted indices of the examples that occur in these pairs (of two tables: in the left one)."""
         if self.triangle and (self.triangle.reflexive or self.n_examples > 1):
             return np.arange(self.n_examples)
-        used = np.zeros(self.n_examples, dtype=bool)
-        for column in self.columns:
-            used[column] = True
-        return np.nonzero(used)[0]
+        return _occurring(self.columns if self.right_examples is None else self.columns[:1], self.n_examples)
+
+    def used_right_examples(self) -> Ints:
+        """Sorted indices of the rows of `right_table` that occur in these pairs."""
+        if self.right_examples is None:
+            return self.used_examples()
+        return _occurring(self.columns[1:], count_examples(self.right_examples))
 
     def labels(self, classes: Any) -> Ints:
         """+1 where both examples have the same class, −1 elsewhere, (n_pairs,)."""
@@ -364,7 +383,7 @@ def all_pairs(examples: Examples, reflexive: bool = True) -> Pairs:
         raise InputError(f"{m} examples give no pairs; pass at least {1 if reflexive else 2}")
     empty = np.zeros(0, dtype=np.int32)
     pairs = object.__new__(Pairs)
-    pairs.examples, pairs.right_examples, pairs._columns = checked, None, (empty, empty)
+    pairs.examples, pairs.right_examples, pairs.ids, pairs._columns = checked, None, None, (empty, empty)
     return Pairs._of(pairs, triangle)
 
 
@@ -424,6 +443,32 @@ def _check_block(block: Any, name: str, n_pairs: int) -> Floats | None:
         raise InputError(f"{name} must have shape (n_pairs, q) with n_pairs = {n_pairs}, got {values.shape}")
     refuse_nonfinite(values, name)
     return values
+
+
+def _check_ids(ids: Any, n_examples: int) -> list[Any]:
+    names = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+    if len(names) != n_examples:
+        raise InputError(f"{len(names)} ids for {n_examples} examples; give one id per row")
+    if len(set(names)) != len(names):
+        seen: set[object] = set()
+        twice = next(key for key in names if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise InputError(f"example ids must be unique, but {twice!r} occurs more than once; drop the copies")
+    return names
+
+
+def _occurring(columns: tuple[Ints, ...], n_examples: int) -> Ints:
+    used = np.zeros(n_examples, dtype=bool)
+    for column in columns:
+        used[column] = True
+    return np.nonzero(used)[0]
+
+
+def _joined(first: Floats | None, second: Floats | None, name: str) -> Floats | None:
+    if first is None and second is None:
+        return None
+    if first is None or second is None:
+        raise InputError(f"only one of the two sets of pairs has `{name}` features; give them to both or to none")
+    return np.concatenate([first, second])
 
 
 def _as_index(key: Any, n: int) -> Ints:

@@ -24,26 +24,32 @@ from scipy import sparse
 from pairlearn.data.files import write_whole
 from pairlearn.errors import InputError
 from pairlearn.estimators.baselines import CosineBaseline, EuclidBaseline
+from pairlearn.estimators.machine import PairMachine
+from pairlearn.estimators.one_class import OneClassPairSphere, OneClassPairSVM
+from pairlearn.estimators.pair_ranker import PairRanker
 from pairlearn.estimators.pair_svc import PairSVC
+from pairlearn.estimators.pair_svr import PairSVR
+from pairlearn.estimators.transductive import Switching, TransductivePairSVC
 from pairlearn.examples import count_examples
 from pairlearn.kernels import Cosine, Exponential, Gaussian, Gram, Kernel, Linear, Polynomial, Precomputed
-from pairlearn.kernels.base import Product, Scaled, Sum
+from pairlearn.kernels.base import Product, Scaled, Sum, TwoDomains
 from pairlearn.kernels.similarity import Columns
 from pairlearn.operators.function import PairFunction
 from pairlearn.operators.plan import Plan
-from pairlearn.pair_kernels import MONOMIALS, Expression, GaussianOf, PairKernel, Power, Table
+from pairlearn.pair_kernels import MONOMIALS, Blocks, Expression, GaussianOf, PairKernel, Power, Seen, Table
 from pairlearn.solvers.problem import Progress
 
 FORMAT = "pairlearn model"
 VERSION = 1
 
-MODELS: dict[str, type[Any]] = {model.__name__: model for model in (PairSVC, EuclidBaseline, CosineBaseline)}
+MACHINES = (PairSVC, PairRanker, PairSVR, OneClassPairSVM, OneClassPairSphere, TransductivePairSVC)
+MODELS: dict[str, type[Any]] = {model.__name__: model for model in (*MACHINES, EuclidBaseline, CosineBaseline)}
 VALUES: dict[str, type[Any]] = {
     value.__name__: value
     for value in (
-        *(Linear, Polynomial, Gaussian, Exponential, Cosine, Precomputed, Sum, Product, Scaled),
-        *(PairKernel, Table, Expression, Power, GaussianOf),
-        *(PairFunction, Columns, Plan, Progress),
+        *(Linear, Polynomial, Gaussian, Exponential, Cosine, Precomputed, Sum, Product, Scaled, TwoDomains),
+        *(PairKernel, Table, Expression, Power, GaussianOf, Seen, Blocks),
+        *(PairFunction, Columns, Plan, Progress, Switching),
     )
 }
 """The frozen values that a file may hold, by name: to store a new kernel, add it here."""
@@ -72,9 +78,9 @@ def save(model: Any, path: str | Path) -> None:
     name = type(model).__name__
     if MODELS.get(name) is not type(model):
         raise InputError(f"cannot save a {name}; models that can be saved: {', '.join(MODELS)}")
-    if isinstance(model, PairSVC):
+    if isinstance(model, PairMachine):
         if not hasattr(model, "function_"):
-            raise InputError("this PairSVC is not fitted; call fit first, or save its parameters yourself")
+            raise InputError(f"this {name} is not fitted; call fit first, or save its parameters yourself")
         _check_function(model.function_)
     tensors: Tensors = {}
     content = {
@@ -159,6 +165,8 @@ def _is_learned(name: str) -> bool:
 
 
 def _plain(param: Any) -> Any:
+    if isinstance(param, tuple):
+        return tuple(_plain(part) for part in param)
     return param.kernel if isinstance(param, Gram) else param
 
 
@@ -172,7 +180,7 @@ def _model(content: dict[str, Any], tensors: Tensors) -> Any:
     for name in fitted:
         if not _is_learned(name) or hasattr(kind, name):
             raise InputError(f"a {kind.__name__} has no learned attribute {name!r}")
-    if kind is PairSVC:
+    if issubclass(kind, PairMachine):
         _check_function(fitted["function_"])
     vars(model).update(fitted)
     return model
@@ -182,9 +190,22 @@ def _check_function(function: Any) -> None:
     """Compiled loops trust the indices of a function, so they are checked before anyone calls it."""
     if not isinstance(function, PairFunction):
         raise InputError("it holds no learnt function")
-    for base in function.kernel.bases:
-        _check_storable(base)
-    anchor, columns = function.anchor, (function.left, function.right, function.coefficients)
+    for leaf in function.kernel.leaves:
+        _check_storable(leaf.kernel if isinstance(leaf, Seen) else leaf.base)
+    columns = (function.left, function.right, function.coefficients)
+    if any(column.ndim != 1 or len(column) != len(function.left) for column in columns):
+        raise InputError("support pairs and coefficients differ in number")
+    if function.kernel.bases:
+        _check_anchor(function.anchor, function.left)
+        _check_anchor(function.right_anchor if function.two_domains else function.anchor, function.right)
+    for view, _, table in function.seen:
+        if not _is_matrix(table) or len(table) != len(function.left):
+            raise InputError(f"what {view} shows of the support pairs is incomplete")
+    if not np.isfinite(function.coefficients).all():
+        raise InputError("coefficients are not finite")
+
+
+def _check_anchor(anchor: Any, column: np.ndarray[Any, Any]) -> None:
     if isinstance(anchor, Columns):
         _check_range(anchor.index, anchor.n_columns)
     elif not (_is_matrix(anchor) or sparse.issparse(anchor)):
@@ -192,12 +213,7 @@ def _check_function(function: Any) -> None:
             f"examples of type {type(anchor).__name__} cannot be stored safely; compute the similarities "
             'beforehand and fit with base="precomputed"'
         )
-    if any(column.ndim != 1 or len(column) != len(function.left) for column in columns):
-        raise InputError("support pairs and coefficients differ in number")
-    for column in columns[:2]:
-        _check_range(column, count_examples(anchor))
-    if not np.isfinite(function.coefficients).all():
-        raise InputError("coefficients are not finite")
+    _check_range(column, count_examples(anchor))
 
 
 def _check_storable(base: Kernel | None) -> None:

@@ -18,6 +18,7 @@ from pairlearn.operators.dense import DenseOperator
 from pairlearn.operators.form import PairForm
 from pairlearn.operators.plan import build, check_budget, make_plan
 from pairlearn.operators.product import FEW, ProductOperator, SumOperator
+from pairlearn.operators.rows import PairRows
 from pairlearn.operators.source import Source
 from pairlearn.pair_kernels import CATALOG, PairKernel
 from pairlearn.pairs import Pairs
@@ -121,7 +122,7 @@ def test_blocked_operator(name: str, held: bool) -> None:
     K = Gram(base, X).matrix
     source = Source(base, X, K if held else None)
     kernel = pl.pair_kernel(name).on(base)
-    operator = BlockedOperator(kernel, {base: source}, pairs.left, pairs.right, block_bytes=4096)
+    operator = BlockedOperator(kernel, {base: source}, PairRows(pairs.left, pairs.right), block_bytes=4096)
     check_laws(Case(operator, explicit(name, K, pairs.left, pairs.right)))
 
 
@@ -193,7 +194,7 @@ def test_forms_give_the_weighted_sum_of_kernels(name: str) -> None:
     tolerance = 1e-11 * np.abs(expected).max()
     np.testing.assert_allclose(values(form, E), expected, rtol=1e-9, atol=tolerance)
     np.testing.assert_allclose(values(form.dense(), E), expected, rtol=1e-9, atol=tolerance)
-    np.testing.assert_allclose(values(form.collapsed(X), probe), expected, rtol=1e-9, atol=tolerance)
+    np.testing.assert_allclose(values(form.collapsed(X, X), probe), expected, rtol=1e-9, atol=tolerance)
 
 
 @pytest.mark.parametrize("form", ["gram", "features", "anew"])
@@ -237,7 +238,7 @@ def bases_of(kernel: str, base: Kernel) -> PairKernel:
 )
 def test_build_serves_the_explicit_matrix(name: str, base: Kernel, expected: type, kind: str) -> None:
     pairs = columns(kind)
-    operation = build(bases_of(name, base), pairs, None, None)
+    operation = build(bases_of(name, base), pairs)
     assert isinstance(operation.operator, expected)
     check_laws(Case(operation.operator, explicit(name, base(X, X), pairs.left, pairs.right)))
 
@@ -245,7 +246,7 @@ def test_build_serves_the_explicit_matrix(name: str, base: Kernel, expected: typ
 def test_build_sums_parts_on_several_bases() -> None:
     pairs = columns("triangle")
     kernel = bases_of("tensor", Gaussian(0.4)) + bases_of("metric", Linear())
-    operation = build(kernel, pairs, None, None)
+    operation = build(kernel, pairs)
     assert isinstance(operation.operator, SumOperator)
     expected = explicit("tensor", Gaussian(0.4)(X, X), pairs.left, pairs.right)
     check_laws(Case(operation.operator, expected + explicit("metric", X @ X.T, pairs.left, pairs.right)))
@@ -255,8 +256,8 @@ def test_build_uses_only_examples_of_the_pairs() -> None:
     left, right = np.array([5, 60, 5, 33]), np.array([33, 5, 5, 60])
     spoilt = X.copy()
     spoilt[[0, 1]] = 1e6
-    operation = build(bases_of("tensor_metric", Gaussian()), pl.Pairs(spoilt, left, right), None, None)
-    assert operation.used.tolist() == [5, 33, 60]
+    operation = build(bases_of("tensor_metric", Gaussian()), pl.Pairs(spoilt, left, right))
+    assert operation.operator.source.n_examples == 3  # type: ignore[attr-defined]
     resolved = Gaussian().resolved(X[[5, 33, 60]])
     assert operation.kernel.bases == (resolved,)
     expected = explicit("tensor_metric", resolved(X, X), left, right)
@@ -272,7 +273,7 @@ def test_build_shares_a_gram_matrix() -> None:
 
     gram = Gram(FromFunction(similarity, definite=True), X)
     for pairs in (columns("triangle"), columns("few")):
-        operation = build(bases_of("tensor", gram.kernel), pairs, gram, None)
+        operation = build(bases_of("tensor", gram.kernel), pairs, (gram, None))
         expected = explicit("tensor", X @ X.T, pairs.left, pairs.right)
         np.testing.assert_allclose(operation.operator.rows(np.arange(5)), expected[:5], rtol=1e-10, atol=1e-12)
     assert calls == [M]
@@ -335,7 +336,7 @@ def test_operators_without_a_gram_matrix_serve_the_same_values() -> None:
     examples = rng.normal(size=(m, 3))
     left, right = np.arange(0, m, 2), np.arange(1, m, 2)
     for base, kind in ((Linear(), "product"), (Gaussian(0.4), "blocked")):
-        operation = build(bases_of("tensor_metric", base), pl.Pairs(examples, left, right), None, 1.45e8)
+        operation = build(bases_of("tensor_metric", base), pl.Pairs(examples, left, right), memory_budget=1.45e8)
         assert (operation.plan.kind, operation.plan.gram) == (kind, False)
         check_laws(Case(operation.operator, explicit("tensor_metric", base(examples, examples), left, right)))
 

@@ -14,6 +14,7 @@ import pairlearn as pl
 from pairlearn.errors import InputError, SymmetryError
 from pairlearn.kernels import Gaussian, Kernel, Linear, Polynomial
 from pairlearn.operators.blocked import kernel_block, kernel_diagonal, table_block
+from pairlearn.operators.rows import PairRows
 from pairlearn.operators.source import Source
 from pairlearn.pair_kernels import CATALOG, PROJECTIONS, Expression, PairKernel, Power, from_table, table
 
@@ -55,14 +56,14 @@ def look_ups(gram: np.ndarray, rows: Pair, cols: Pair) -> list[np.ndarray]:
 
 def block(kernel: PairKernel, rows: Pair = EVERY, cols: Pair = EVERY) -> np.ndarray:
     """Values of the kernel whose base has the Gram matrix K."""
-    return kernel_block(kernel, {None: Source(Linear(), None, K)}, rows, cols)
+    return kernel_block(kernel, {None: Source(Linear(), None, K)}, PairRows(*rows), PairRows(*cols))
 
 
 def across(kernel: PairKernel, rows: Pair, cols: Pair, gram: np.ndarray) -> np.ndarray:
     """Values from base values between two tables of examples, for kernels without self values."""
     source = Source(Linear(), None, gram)
     return kernel.evaluate(
-        lambda part: table_block(part, source, rows, cols),
+        lambda part: table_block(part, source, PairRows(*rows), PairRows(*cols)),
         lambda _: np.full(len(rows[0]), np.nan),
         lambda _: np.full(len(cols[0]), np.nan),
     )
@@ -113,7 +114,7 @@ def test_rectangular_values_equal_the_formula(name: str) -> None:
 @every_name
 def test_diagonal(name: str) -> None:
     kernel = pl.pair_kernel(name)
-    diagonal = kernel_diagonal(kernel, {None: Source(Linear(), None, K)}, *EVERY)
+    diagonal = kernel_diagonal(kernel, {None: Source(Linear(), None, K)}, PairRows(*EVERY))
     np.testing.assert_allclose(diagonal, np.diagonal(block(kernel)), rtol=1e-12, atol=1e-14)
 
 
@@ -243,7 +244,7 @@ def test_balanced_and_skewed_are_half_sums(kernel: PairKernel) -> None:
     assert skewed.symmetry == "antisymmetric"
     for half in (balanced, skewed):
         assert half.order_invariant
-        diagonal = kernel_diagonal(half, {None: Source(Linear(), None, K)}, *EVERY)
+        diagonal = kernel_diagonal(half, {None: Source(Linear(), None, K)}, PairRows(*EVERY))
         np.testing.assert_allclose(diagonal, np.diagonal(block(half)), rtol=1e-11, atol=1e-13)
         assert np.linalg.eigvalsh(block(half))[0] >= -1e-12 * np.abs(block(half)).max()
 
@@ -392,7 +393,7 @@ def test_halves_of_random_kernels(kernel: PairKernel) -> None:
 
 def two_based(kernel: PairKernel, k1: Kernel, k2: Kernel) -> np.ndarray:
     sources = {k: Source(k, None, k(Z, Z)) for k in (k1, k2)}
-    return kernel_block(kernel, sources, EVERY, EVERY)
+    return kernel_block(kernel, sources, PairRows(*EVERY), PairRows(*EVERY))
 
 
 @pytest.mark.parametrize("first", ["tensor", "metric", "wedge_squared"])
@@ -443,7 +444,7 @@ def test_equal_bases_are_merged() -> None:
         (lambda: math.inf * pl.pair_kernel("tensor"), "finite factor > 0"),
         (lambda: table(ab=1.0), r"unknown look-ups in \['ab'\]"),
         (lambda: table(ac_ad_bc=1.0), "degree ≤ 2"),
-        (lambda: Expression(Power(2), table(ac=1.0)), "needs an order-invariant projection"),
+        (lambda: Expression(Power(2), from_table(table(ac=1.0))), "needs an order-invariant projection"),
     ],
 )
 def test_refusals(make: Callable[[], object], message: str) -> None:

@@ -12,52 +12,58 @@ from pairlearn.kernels.similarity import Columns
 from pairlearn.operators.function import PairFunction
 from pairlearn.pairs import Pairs
 from pairlearn.solvers.problem import Problem
-from pairlearn.types import Examples, Floats, Ints
+from pairlearn.types import Bools, Examples, Floats, Ints
 
 
-def carry_over(function: PairFunction, boxes: Floats, pairs: Pairs, problem: Problem) -> Floats:
+def carry_over(function: PairFunction, bounded: Bools, pairs: Pairs, problem: Problem) -> Floats:
     """A feasible start for `problem`: old coefficients where the same pair occurs again, zero elsewhere.
 
     Examples are matched by content, pairs in either order when the kernel is symmetric. A coefficient that was at its
-    old bound (`boxes`) starts at the new one: most of them stay there when C changes.
+    old bound (`bounded`) starts at the new one: most of them stay there when C changes.
     """
     theta = np.zeros(len(problem))
+    if function.anchor is None:
+        return feasible(theta, problem)
     match = _match_examples(function.anchor, pairs.examples)
-    left, right = match[function.left], match[function.right]
+    match_right = match if function.right_anchor is None else _match_examples(function.right_anchor, pairs.right_table)
+    left, right = match[function.left], match_right[function.right]
     known = (left >= 0) & (right >= 0)
-    m = pairs.n_examples
-    old = _keys(left, right, m, ordered=function.sign == 0)
-    new = _keys(pairs.left.astype(np.int64), pairs.right.astype(np.int64), m, ordered=function.sign == 0)
+    m = max(pairs.n_examples, count_examples(pairs.right_table))
+    old = _keys(left, right, m, ordered=function.sign != 1)
+    new = _keys(pairs.left.astype(np.int64), pairs.right.astype(np.int64), m, ordered=function.sign != 1)
     order = np.argsort(new, kind="stable")
     place = np.searchsorted(new, old, sorter=order)
     place[place == len(new)] = 0
     found = known & (new[order[place]] == old)
     target = order[place[found]]
     # A repeated pair passes its coefficient on once; labels that changed sign are cut off by the new bounds.
-    bounded = np.abs(function.coefficients) >= boxes * (1.0 - 1e-12)
     theta[target] = np.where(bounded, np.sign(function.coefficients) * np.inf, function.coefficients)[found]
     return feasible(theta, problem)
 
 
 def feasible(theta: Floats, problem: Problem) -> Floats:
-    """Clip into the box; with a total, take the excess away from as few coefficients as possible, free ones first."""
+    """Clip into the box; with a total, mend the sum on as few coefficients as possible.
+
+    Those that move towards zero come first, free ones before bounded ones; then all others in a mixed order, so that
+    no example gets more than its share.
+    """
     theta = np.clip(theta, problem.lower, problem.upper)
     if problem.total is None:
         return theta
     excess = float(theta.sum()) - problem.total
-    side = np.nonzero(theta > 0 if excess > 0 else theta < 0)[0]
-    inside = (theta[side] > problem.lower[side]) & (theta[side] < problem.upper[side])
-    side = side[np.argsort(~inside, kind="stable")]
-    amounts = np.abs(theta[side])
-    if float(amounts.sum()) < abs(excess):
-        return np.zeros(len(theta))
     # Rounding errors are no excess: they would only take coefficients off their bounds.
-    if abs(excess) > 1e-12 * float(amounts.sum()):
-        last = int(np.searchsorted(np.cumsum(amounts), abs(excess)))
-        rest = abs(excess) - float(amounts[:last].sum())
-        theta[side[:last]] = 0.0
-        theta[side[last]] -= np.sign(excess) * rest
-    return theta
+    if abs(excess) <= 1e-12 * (float(np.abs(theta).sum()) + abs(problem.total)):
+        return theta
+    room = theta - problem.lower if excess > 0 else problem.upper - theta
+    shrinks = (theta > 0) if excess > 0 else (theta < 0)
+    free = (theta > problem.lower) & (theta < problem.upper)
+    mixed = np.random.default_rng(0).permutation(len(theta))
+    order = mixed[np.lexsort((~free[mixed], ~shrinks[mixed]))]
+    # Towards zero means up to zero: what lies beyond counts as a new coefficient.
+    room = np.where(shrinks, np.minimum(room, np.abs(theta)), room)[order]
+    before = np.concatenate([[0.0], np.cumsum(room)[:-1]])
+    theta[order] -= np.sign(excess) * np.clip(abs(excess) - before, 0.0, room)
+    return np.clip(theta, problem.lower, problem.upper)
 
 
 def _keys(left: Ints, right: Ints, m: int, *, ordered: bool) -> Ints:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pairlearn.errors import InputError
-from pairlearn.kernels.base import Kernel
+from pairlearn.kernels.base import Kernel, TwoDomains
 from pairlearn.kernels.gram import Gram
 from pairlearn.kernels.similarity import FromFunction, Precomputed
 from pairlearn.kernels.vector import Cosine, Exponential, Gaussian, Linear, Polynomial
@@ -18,6 +18,7 @@ __all__ = [
     "Linear",
     "Polynomial",
     "Precomputed",
+    "TwoDomains",
     "as_kernel",
 ]
 
@@ -31,7 +32,11 @@ NAMED: dict[str, Kernel] = {
 
 
 def as_kernel(base: object) -> Kernel:
-    """A base kernel from its name, a Kernel, a Gram or any callable f(A, B) → matrix."""
+    """A base kernel from its name, a Kernel, a Gram, any callable f(A, B) → matrix, or (left, right) of these."""
+    if isinstance(base, tuple):
+        if len(base) != 2:
+            raise InputError(f"two domains have two base kernels, (left, right), got {len(base)}")
+        return TwoDomains(as_kernel(base[0]), as_kernel(base[1]))
     if isinstance(base, Kernel):
         return base
     if isinstance(base, Gram):

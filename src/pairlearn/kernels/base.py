@@ -17,10 +17,14 @@ class Kernel(ABC):
     """Similarity of examples: `kernel(A, B)` is the (len(A), len(B)) matrix k(a, b).
 
     `definite` says whether every Gram matrix is positive semidefinite: True, False or None (unknown).
+    `isotropic` says that k depends on inner products only, hence k(Ta, Tb) = k(a, b) for every orthogonal T;
+    `parity` is +1 when k(−a, b) = k(a, b), −1 when k(−a, b) = −k(a, b), 0 otherwise or when unknown.
     Kernels add, multiply and scale: `Linear() + 0.5 * Gaussian(gamma=2.0)`.
     """
 
     definite: bool | None = True
+    isotropic: bool = False
+    parity: int = 0
 
     @abstractmethod
     def __call__(self, A: Examples, B: Examples) -> Floats:
@@ -72,6 +76,10 @@ class _Combined(Kernel):
     def definite(self) -> bool | None:  # type: ignore[override]
         return _all_definite(self.first, self.second)
 
+    @property
+    def isotropic(self) -> bool:  # type: ignore[override]
+        return self.first.isotropic and self.second.isotropic
+
 
 @dataclass(frozen=True)
 class Sum(_Combined):
@@ -79,6 +87,10 @@ class Sum(_Combined):
 
     first: Kernel
     second: Kernel
+
+    @property
+    def parity(self) -> int:  # type: ignore[override]
+        return self.first.parity if self.first.parity == self.second.parity else 0
 
     def __call__(self, A: Examples, B: Examples) -> Floats:
         return self.first(A, B) + self.second(A, B)
@@ -100,6 +112,10 @@ class Product(_Combined):
 
     first: Kernel
     second: Kernel
+
+    @property
+    def parity(self) -> int:  # type: ignore[override]
+        return self.first.parity * self.second.parity
 
     def __call__(self, A: Examples, B: Examples) -> Floats:
         return self.first(A, B) * self.second(A, B)
@@ -126,6 +142,14 @@ class Scaled(Kernel):
     def definite(self) -> bool | None:  # type: ignore[override]
         return self.kernel.definite
 
+    @property
+    def isotropic(self) -> bool:  # type: ignore[override]
+        return self.kernel.isotropic
+
+    @property
+    def parity(self) -> int:  # type: ignore[override]
+        return self.kernel.parity
+
     def anchor(self, examples: Examples, index: Ints) -> Any:
         return self.kernel.anchor(examples, index)
 
@@ -141,6 +165,27 @@ class Scaled(Kernel):
     def features(self, A: Examples) -> Floats | None:
         Z = self.kernel.features(A)
         return None if Z is None else Z * np.sqrt(self.factor)
+
+
+@dataclass(frozen=True)
+class TwoDomains(Kernel):
+    """`left` compares left examples, `right` right ones; an example of one side and one of the other have 0.
+
+    It never compares two tables itself: whoever holds pairs of two domains asks its two parts.
+    """
+
+    left: Kernel
+    right: Kernel
+
+    @property
+    def definite(self) -> bool | None:  # type: ignore[override]
+        return _all_definite(self.left, self.right)
+
+    def __call__(self, A: Examples, B: Examples) -> Floats:
+        raise InputError("two base kernels need pairs of two domains: pl.Pairs(drugs, …, right_examples=targets)")
+
+    def diag(self, A: Examples) -> Floats:
+        return self(A, A)
 
 
 def self_products(kernel: Kernel, A: Examples) -> Floats:

@@ -65,6 +65,9 @@ class Linear(Kernel):
     [3.0, 4.0]
     """
 
+    isotropic = True
+    parity = -1
+
     def __call__(self, A: Examples, B: Examples) -> Floats:
         return _inner(A, B)
 
@@ -87,6 +90,7 @@ class Polynomial(Kernel):
     degree: int = 2
     gamma: float = 1.0
     coef0: float = 0.0
+    isotropic = True
 
     def __post_init__(self) -> None:
         if not float(self.degree).is_integer() or self.degree < 1:
@@ -97,6 +101,10 @@ class Polynomial(Kernel):
     @property
     def definite(self) -> bool:  # type: ignore[override]
         return self.coef0 >= 0
+
+    @property
+    def parity(self) -> int:  # type: ignore[override]
+        return 0 if self.coef0 else 1 - 2 * (int(self.degree) % 2)
 
     def __call__(self, A: Examples, B: Examples) -> Floats:
         return _power(self.gamma * _inner(A, B) + self.coef0, self.degree)
@@ -115,6 +123,7 @@ class Gaussian(Kernel):
     """
 
     gamma: float | Literal["scale"] = "scale"
+    isotropic = True
 
     def __post_init__(self) -> None:
         if self.gamma != "scale" and not (isinstance(self.gamma, (int, float, np.number)) and self.gamma > 0):
@@ -162,6 +171,10 @@ class Exponential(Kernel):
     def definite(self) -> bool | None:  # type: ignore[override]
         return True if self.kernel.definite else None
 
+    @property
+    def isotropic(self) -> bool:  # type: ignore[override]
+        return self.kernel.isotropic
+
     def anchor(self, examples: Examples, index: Ints) -> Any:
         return self.kernel.anchor(examples, index)
 
@@ -195,6 +208,14 @@ class Cosine(Kernel):
     @property
     def definite(self) -> bool | None:  # type: ignore[override]
         return self.kernel.definite
+
+    @property
+    def isotropic(self) -> bool:  # type: ignore[override]
+        return self.kernel.isotropic
+
+    @property
+    def parity(self) -> int:  # type: ignore[override]
+        return self.kernel.parity
 
     def __call__(self, A: Examples, B: Examples) -> Floats:
         K = self.kernel(A, B)

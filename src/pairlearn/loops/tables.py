@@ -44,6 +44,18 @@ def fill_row(row_a: Floats, row_b: Floats, c: Ints, d: Ints, w: Floats, out: Flo
         out[j] = _value(row_a[c[j]], row_a[d[j]], row_b[c[j]], row_b[d[j]], w)
 
 
+@nb.njit(cache=True, parallel=True)
+def fill_apart(K: Floats, L: Floats, a: Ints, b: Ints, c: Ints, d: Ints, w: Floats, out: Floats) -> None:
+    """out[i, j] from ac = K[a_i, c_j] and bd = L[b_i, d_j] with weights on 1, ac, bd, ac², bd², ac·bd."""
+    for i in nb.prange(len(a)):
+        row_a = K[a[i]]
+        row_b = L[b[i]]
+        for j in range(len(c)):
+            ac = row_a[c[j]]
+            bd = row_b[d[j]]
+            out[i, j] = w[0] + (w[1] + w[3] * ac) * ac + (w[2] + w[4] * bd) * bd + w[5] * (ac * bd)
+
+
 @nb.njit(cache=True)
 def fill_self(aa: Floats, ab: Floats, bb: Floats, w: Floats, out: Floats) -> None:
     """out[i] = K((a_i, b_i), (a_i, b_i)) given the three Gram values of each pair."""

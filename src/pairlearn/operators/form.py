@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,31 +12,50 @@ from pairlearn.pair_kernels import Table
 from pairlearn.types import Floats, Ints
 
 Matrix = Any
-"""Dense or sparse, square."""
+"""Dense or sparse."""
+
+
+@dataclass(frozen=True)
+class Own:
+    """e_aᵀ N e_a + n·e_a: what depends on one side only; `square` is N, None when zero."""
+
+    square: Matrix | None
+    linear: Floats
+
+    def collapsed(self, Z: Floats | None) -> Own:
+        """The same over features: rows of kernel values are Z z_a."""
+        if Z is None:
+            return self
+        return Own(None if self.square is None else fold(self.square, Z, Z), Z.T @ self.linear)
+
+    def dense(self) -> Own:
+        """The same with dense matrices."""
+        return Own(_dense(self.square), self.linear)
 
 
 @dataclass(frozen=True)
 class PairForm:
     """g(a, b) = e_aᵀ M e_b + [e_aᵀ N e_a + n·e_a] + [the same at b] + constant.
 
-    e_a is the row of example a: its base kernel values with the support examples, or its features.
-    `cross` is M, `square_left`/`square_right` are N (None when zero), `linear_left`/`linear_right` are n.
+    e_a is the row of example a: its base kernel values with the support examples, or its features;
+    in two domains e_b is a row of the other table and `cross`, M, is rectangular.
     """
 
-    cross: Matrix
-    square_left: Matrix | None
-    square_right: Matrix | None
-    linear_left: Floats
-    linear_right: Floats
+    cross: Matrix | None
+    left: Own
+    right: Own
     constant: float
 
     @classmethod
-    def of(cls, table: Table, left: Ints, right: Ints, coefficients: Floats, n_examples: int) -> PairForm:
-        """The form of Σ_k θ_k K(·, (left_k, right_k)) over rows of kernel values."""
+    def of(
+        cls, table: Table, left: Ints, right: Ints, coefficients: Floats, n_left: int, n_right: int | None = None
+    ) -> PairForm:
+        """The form of Σ_k θ_k K(·, (left_k, right_k)) over rows of kernel values; `n_right` only in two domains."""
+        if n_right is not None:
+            return cls._of_two(dict(table.apart().terms), left, right, coefficients, n_left, n_right)
         w = dict(table.terms)
-        A = sparse.csr_array((coefficients, (left, right)), shape=(n_examples, n_examples))
-        r = np.bincount(left, coefficients, n_examples)
-        s = np.bincount(right, coefficients, n_examples)
+        A = sparse.csr_array((coefficients, (left, right)), shape=(n_left, n_left))
+        r, s = np.bincount(left, coefficients, n_left), np.bincount(right, coefficients, n_left)
 
         def get(*names: str) -> float:
             return w.get(names, 0.0)
@@ -49,61 +67,72 @@ class PairForm:
             mixed = straight * A + turned * A.T if straight != turned else straight * (A + A.T)
             return sparse.csr_array(mixed + sparse.diags_array(on_left * r + on_right * s))
 
-        cross = matrix(get("ac", "bd"), get("ad", "bc"), get("ac", "bc"), get("ad", "bd"))
-
-        def own(half: float, squares: tuple[float, float], lines: tuple[float, float]) -> tuple[Matrix | None, Floats]:
-            return matrix(half, half, *squares), lines[0] * r + lines[1] * s
+        def own(half: float, squares: tuple[float, float], lines: tuple[float, float]) -> Own:
+            return Own(matrix(half, half, *squares), lines[0] * r + lines[1] * s)
 
         at_left = 0.5 * get("ac", "ad"), (get("ac", "ac"), get("ad", "ad")), (get("ac"), get("ad"))
         at_right = 0.5 * get("bc", "bd"), (get("bc", "bc"), get("bd", "bd")), (get("bc"), get("bd"))
         left_part = own(*at_left)
-        right_part = left_part if at_left == at_right else own(*at_right)
         return cls(
-            cross=cross,
-            square_left=left_part[0],
-            square_right=right_part[0],
-            linear_left=left_part[1],
-            linear_right=right_part[1],
+            cross=matrix(get("ac", "bd"), get("ad", "bc"), get("ac", "bc"), get("ad", "bd")),
+            left=left_part,
+            right=left_part if at_left == at_right else own(*at_right),
             constant=get() * float(coefficients.sum()),
         )
 
-    def collapsed(self, Z: Floats) -> PairForm:
-        """The same function over features: rows of kernel values are Z z_a, so M becomes ZᵀMZ."""
+    @classmethod
+    def _of_two(
+        cls, w: dict[tuple[str, ...], float], left: Ints, right: Ints, coefficients: Floats, n_left: int, n_right: int
+    ) -> PairForm:
+        def own(name: str, index: Ints, n: int) -> Own:
+            r, square = np.bincount(index, coefficients, n), w.get((name, name), 0.0)
+            return Own(sparse.diags_array(square * r).tocsr() if square else None, w.get((name,), 0.0) * r)
 
-        def fold(matrix: Matrix) -> Floats:
-            folded = Z.T @ (matrix @ Z)
-            return 0.5 * (folded + folded.T) if _is_symmetric(matrix) else folded
+        straight = w.get(("ac", "bd"), 0.0)
+        A = sparse.csr_array((coefficients, (left, right)), shape=(n_left, n_right))
+        return cls(
+            cross=straight * A if straight else None,
+            left=own("ac", left, n_left),
+            right=own("bd", right, n_right),
+            constant=w.get((), 0.0) * float(coefficients.sum()),
+        )
 
-        return self._mapped(fold, lambda vector: Z.T @ vector)
+    def collapsed(self, Z: Floats | None, W: Floats | None) -> PairForm:
+        """The same function over features of the left (Z) and right (W) examples: M becomes ZᵀMW.
+
+        None leaves the rows of that side as they are.
+        """
+        left = self.left.collapsed(Z)
+        right = left if self.same_own else self.right.collapsed(W)
+        return PairForm(None if self.cross is None else fold(self.cross, Z, W), left, right, self.constant)
 
     def dense(self) -> PairForm:
         """The same with dense matrices."""
-
-        return self._mapped(lambda matrix: matrix.toarray() if sparse.issparse(matrix) else matrix, lambda v: v)
-
-    def _mapped(self, fold: Callable[[Matrix], Floats], line: Callable[[Floats], Floats]) -> PairForm:
-        square, linear = None if self.square_left is None else fold(self.square_left), line(self.linear_left)
-        other = (square, linear)
-        if not self.same_own:
-            other = None if self.square_right is None else fold(self.square_right), line(self.linear_right)
-        cross = None if self.cross is None else fold(self.cross)
-        return PairForm(cross, square, other[0], linear, other[1], self.constant)
+        left = self.left.dense()
+        return PairForm(_dense(self.cross), left, left if self.same_own else self.right.dense(), self.constant)
 
     @property
     def same_own(self) -> bool:
         """Whether both sides have the same own part, as in every symmetric kernel."""
-        return self.square_left is self.square_right and self.linear_left is self.linear_right
+        return self.left is self.right
 
     def own(self, E: Floats, *, left: bool, turned: Floats | None = None) -> Floats:
         """The part of g that depends on one side only, half of the constant included, (rows,).
 
         `turned` is E N when the caller has it already.
         """
-        square, linear = (self.square_left, self.linear_left) if left else (self.square_right, self.linear_right)
-        values = 0.5 * self.constant + (E @ linear if linear.any() else np.zeros(len(E)))
-        if square is not None:
-            values += np.einsum("ij,ij->i", times(E, square) if turned is None else turned, E)
+        part = self.left if left else self.right
+        values = 0.5 * self.constant + (E @ part.linear if part.linear.any() else np.zeros(len(E)))
+        if part.square is not None:
+            values += np.einsum("ij,ij->i", times(E, part.square) if turned is None else turned, E)
         return values
+
+
+def fold(matrix: Matrix, Z: Floats | None, W: Floats | None) -> Matrix:
+    """ZᵀMW, symmetric bit by bit where M is and Z is W; None stands for the identity."""
+    folded = matrix if W is None else matrix @ W
+    folded = folded if Z is None else (folded.T @ Z).T
+    return 0.5 * (folded + folded.T) if Z is W and Z is not None and _is_symmetric(matrix) else folded
 
 
 def times(E: Floats, matrix: Matrix) -> Floats:
@@ -113,6 +142,10 @@ def times(E: Floats, matrix: Matrix) -> Floats:
     if matrix.nnz * 12 > matrix.shape[0] * matrix.shape[1]:
         return E @ matrix.toarray()
     return (matrix.T @ E.T).T
+
+
+def _dense(matrix: Matrix | None) -> Matrix | None:
+    return matrix if matrix is None or isinstance(matrix, np.ndarray) else matrix.toarray()
 
 
 def _is_symmetric(matrix: Matrix) -> bool:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
 from pairlearn.errors import InputError, TooLargeError
-from pairlearn.examples import take_examples
-from pairlearn.kernels import Gram, Kernel
+from pairlearn.examples import count_examples, take_examples
+from pairlearn.kernels import Gram, Kernel, TwoDomains
 from pairlearn.kernels.gram import check_definite, gram_matrix
 from pairlearn.operators.base import PairOperator
 from pairlearn.operators.blocked import BlockedOperator, Sources
-from pairlearn.operators.product import ProductOperator, SumOperator
+from pairlearn.operators.product import FeatureOperator, ProductOperator, SumOperator
+from pairlearn.operators.rows import PairRows, Shown, show
 from pairlearn.operators.source import Source
-from pairlearn.pair_kernels import PairKernel
-from pairlearn.pairs import Pairs
-from pairlearn.types import Ints
+from pairlearn.pair_kernels import PairKernel, Seen
+from pairlearn.pairs import Pairs, Triangle
+from pairlearn.types import Examples, Floats, Ints
 
 Kind = Literal["product", "blocked"]
 PER_PAIR = 8 * 9
@@ -69,21 +72,32 @@ def check_budget(memory_budget: float | None) -> int:
     return int(memory_budget)
 
 
-def make_plan(kernel: PairKernel, n_pairs: int, n_examples: int, budget: int, *, ranks: dict[Kernel, int]) -> Plan:
-    """The plan for n pairs of m examples; `ranks` gives the feature dimension of bases that have one."""
-    per_pair = PER_PAIR * n_pairs
-    n_bases = len(kernel.bases)
-    gram_bytes = 8 * n_examples**2 * n_bases
+def make_plan(
+    kernel: PairKernel,
+    n_pairs: int,
+    n_examples: int | tuple[int, int],
+    budget: int,
+    *,
+    ranks: Mapping[Kernel, int],
+    width: int = 0,
+) -> Plan:
+    """The plan for n pairs of m examples (or of m₁ × m₂, in two domains).
+
+    `ranks` gives the feature dimension of bases that have one, `width` the number of features per pair.
+    """
+    sizes = n_examples if isinstance(n_examples, tuple) else (n_examples,)
+    per_pair = (PER_PAIR + 8 * width) * n_pairs
+    gram_bytes = 8 * sum(m**2 for m in sizes) * len(kernel.bases)
     # A fast product holds the Gram matrix, its product with the coefficients and one block.
     fast = 3 * gram_bytes
     low_rank = all(base in ranks for base in kernel.bases)
-    feature_bytes = 3 * 8 * n_examples * sum(ranks.values())
+    feature_bytes = 3 * 8 * max(sizes) * sum(ranks.values())
     least = 2 * 8 * 512**2
-    tables = kernel.tables is not None
-    if tables and low_rank:
+    products = kernel.split()[2] is None
+    if products and low_rank:
         gram = per_pair + fast + least <= budget
         kind, fixed = "product", per_pair + feature_bytes + (gram_bytes if gram else 0)
-    elif tables and per_pair + fast + least <= budget:
+    elif products and per_pair + fast + least <= budget:
         kind, gram, fixed = "product", True, per_pair + fast
     else:
         buffer = min(2**27, budget // 8)
@@ -92,9 +106,9 @@ def make_plan(kernel: PairKernel, n_pairs: int, n_examples: int, budget: int, *,
     rest = budget - fixed
     if rest < least:
         raise TooLargeError(
-            f"{n_pairs:,} pairs of {n_examples:,} examples need about {(fixed + least) / 2**20:,.1f} MiB, but the "
-            f"budget is {budget / 2**20:,.1f} MiB; raise memory_budget, train on fewer pairs "
-            "(pairs[rng.choice(len(pairs), n, replace=False)]) or use a linear base"
+            f"{n_pairs:,} pairs of {' × '.join(f'{m:,}' for m in sizes)} examples need about "
+            f"{(fixed + least) / 2**20:,.1f} MiB, but the budget is {budget / 2**20:,.1f} MiB; raise memory_budget, "
+            "train on fewer pairs (pairs[rng.choice(len(pairs), n, replace=False)]) or use a linear base"
         )
     # K_WW, the factor of its free part, and a transient copy while it grows.
     working_set = min(n_pairs, int(np.sqrt(rest / (8 * 2.5))))
@@ -102,66 +116,142 @@ def make_plan(kernel: PairKernel, n_pairs: int, n_examples: int, budget: int, *,
     return Plan(kind, gram, working_set, fixed + int(20 * min(working_set, 5000) ** 2), budget)  # type: ignore[arg-type]
 
 
-def build(kernel: PairKernel, pairs: Pairs, gram: Gram | None, memory_budget: float | None) -> Operation:
-    """Operator, plan and the examples behind them for training pairs.
-
-    `kernel` has all its bases set; only examples that occur in the pairs are used.
-    """
-    used = pairs.used_examples()
-    bases = [base for base in kernel.bases if base is not None]
-    resolved = {base: base.resolved(_chosen(pairs, used)) for base in bases}
-    kernel = kernel.rebased(resolved)
-    bases = list(resolved.values())
-    features = {base: base.features(_chosen(pairs, used)) for base in bases}
-    ranks = {base: Z.shape[1] for base, Z in features.items() if Z is not None and 2 * Z.shape[1] < len(used)}
-    budget = check_budget(memory_budget)
-    plan = make_plan(kernel, len(pairs), len(used), budget, ranks=ranks)
-    sources: dict[Kernel | None, Source] = {}
-    for base in bases:
-        matrix = None
-        if plan.gram:
-            shared = gram is not None and base == gram.kernel and gram.examples is pairs.examples
-            matrix = _restricted(gram, used) if shared and gram is not None else gram_matrix(base, pairs.examples, used)
-            check_definite(base, matrix)
-        Z = features[base] if base in ranks else None
-        wide = None if Z is None else np.ascontiguousarray(Z, dtype=np.float64)
-        sources[base] = Source(base, None if plan.gram else _chosen(pairs, used), matrix, wide)
-    left, right = _renumbered(pairs, used)
-    return Operation(_operator(kernel, plan, sources, pairs, left, right), plan, kernel, used)
-
-
 @dataclass(frozen=True)
 class Operation:
-    """An operator on training pairs, the plan behind it, the resolved kernel and the examples in use."""
+    """An operator on training pairs, the plan behind it and the resolved kernel."""
 
     operator: PairOperator
     plan: Plan
     kernel: PairKernel
+
+
+Grams = tuple[Gram | None, Gram | None]
+
+
+def build(
+    kernel: PairKernel, pairs: Pairs, grams: Grams = (None, None), memory_budget: float | None = None
+) -> Operation:
+    """Operator, plan and resolved kernel for training pairs.
+
+    `kernel` has all its bases set; only examples that occur in the pairs are used. `grams` are matrices that the
+    caller has already, of left and right examples.
+    """
+    sides = _sides(pairs)
+    kernel, shown = _resolved(kernel, pairs, sides)
+    bases = [base for base in kernel.bases if base is not None]
+    features = {(base, side): side.features(base) for base in bases for side in sides}
+    ranks = {base: _rank([features[base, side] for side in sides]) for base in bases}
+    ranks = {base: rank for base, rank in ranks.items() if 0 < 2 * rank < max(map(len, sides))}
+    sizes = len(sides[0]) if len(sides) == 1 else (len(sides[0]), len(sides[1]))
+    width = sum(table.shape[1] for table in shown.values() if hasattr(table, "shape"))
+    budget = check_budget(memory_budget)
+    plan = make_plan(kernel, len(pairs), sizes, budget, ranks=ranks, width=width)
+    sources: dict[Kernel | None, Source] = {}
+    for base in bases:
+        parts = [
+            side.source(base, plan.gram, gram, features[base, side] if base in ranks else None)
+            for side, gram in zip(sides, grams, strict=False)
+        ]
+        sources[base] = parts[0] if len(parts) == 1 else replace(parts[0], other=parts[1])
+    left, right = sides[0].renumbered(pairs.left), sides[-1].renumbered(pairs.right)
+    rows = PairRows(left, right, shown)
+    return Operation(_operator(kernel, plan, sources, rows, pairs.triangle), plan, kernel)
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """One table of examples and the rows of it that the pairs use; `number` is 0 on the left, 1 on the right."""
+
+    examples: Examples
     used: Ints
+    number: int
+
+    def __len__(self) -> int:
+        return len(self.used)
+
+    @cached_property
+    def chosen(self) -> Examples:
+        whole = len(self.used) == count_examples(self.examples)
+        return self.examples if whole else take_examples(self.examples, self.used)
+
+    def base(self, kernel: Kernel) -> Kernel:
+        if isinstance(kernel, TwoDomains):
+            return kernel.right if self.number else kernel.left
+        return kernel
+
+    def features(self, kernel: Kernel) -> Floats | None:
+        return self.base(kernel).features(self.chosen)
+
+    def renumbered(self, column: Ints) -> Ints:
+        """Places among the used examples."""
+        n = count_examples(self.examples)
+        if len(self.used) == n:
+            return column
+        position = np.zeros(n, dtype=np.int32)
+        position[self.used] = np.arange(len(self.used), dtype=np.int32)
+        return position[column]
+
+    def source(self, kernel: Kernel, held: bool, gram: Gram | None, features: Floats | None) -> Source:
+        """The source of this side's values, with its Gram matrix if it is to be held."""
+        base, matrix = self.base(kernel), None
+        if held:
+            shared = gram is not None and base == gram.kernel and gram.examples is self.examples
+            matrix = _restricted(gram, self.used) if shared and gram else gram_matrix(base, self.examples, self.used)
+            check_definite(base, matrix)
+        wide = None if features is None else np.ascontiguousarray(features, dtype=np.float64)
+        return Source(base, None if held else self.chosen, matrix, wide)
 
 
-def _operator(kernel: PairKernel, plan: Plan, sources: Sources, pairs: Pairs, left: Ints, right: Ints) -> PairOperator:
-    if plan.kind == "blocked" or kernel.tables is None:
-        return BlockedOperator(kernel, sources, left, right)
+def _sides(pairs: Pairs) -> list[_Side]:
+    left = _Side(pairs.examples, pairs.used_examples(), 0)
+    if pairs.right_examples is None:
+        return [left]
+    return [left, _Side(pairs.right_examples, pairs.used_right_examples(), 1)]
+
+
+def _resolved(kernel: PairKernel, pairs: Pairs, sides: list[_Side]) -> tuple[PairKernel, Shown]:
+    """The kernel with every data-dependent parameter fixed on the training pairs, and what its views show of them."""
+    resolved: dict[Kernel, Kernel] = {}
+    for base in kernel.bases:
+        if base is None:
+            raise InputError("this pair kernel has no base kernel; use kernel.on(base)")
+        if len(sides) == 1 and isinstance(base, TwoDomains):
+            raise InputError(
+                "two base kernels need pairs of two domains: pl.Pairs(drugs, left, right, right_examples=targets)"
+            )
+        parts = [side.base(base).resolved(side.chosen) for side in sides]
+        resolved[base] = parts[0] if len(parts) == 1 else TwoDomains(parts[0], parts[1])
+    shown = show(kernel, pairs)
+    seen = [leaf for leaf in kernel.leaves if isinstance(leaf, Seen)]
+    views = {(leaf.view, leaf.kernel): leaf.kernel.resolved(shown[leaf.view, leaf.swapped[0]]) for leaf in seen}
+    return kernel.rebased(resolved, views), shown
+
+
+def _rank(features: list[Floats | None]) -> int:
+    """Feature dimension of the sides together, 0 when one of them has none."""
+    return 0 if any(Z is None for Z in features) else max(Z.shape[1] for Z in features if Z is not None)
+
+
+def _operator(
+    kernel: PairKernel, plan: Plan, sources: Sources, rows: PairRows, triangle: Triangle | None
+) -> PairOperator:
+    tables, seen, rest = kernel.split()
+    mapped = [_view_features(leaf, rows, factor) for factor, leaf in seen]
+    if plan.kind == "blocked" or rest is not None or any(Z is None for Z in mapped):
+        return BlockedOperator(kernel, sources, rows)
     parts: list[PairOperator] = [
-        ProductOperator(table, sources[table.base], left, right, pairs.triangle) for table in kernel.tables
+        ProductOperator(table, sources[table.base], rows.left, rows.right, triangle) for table in tables
     ]
+    if mapped:
+        parts.append(FeatureOperator(np.hstack([Z for Z in mapped if Z is not None])))
     return parts[0] if len(parts) == 1 else SumOperator(parts)
 
 
-def _chosen(pairs: Pairs, used: Ints) -> object:
-    return pairs.examples if len(used) == pairs.n_examples else take_examples(pairs.examples, used)
+def _view_features(leaf: Seen, rows: PairRows, factor: float) -> Floats | None:
+    Z = leaf.kernel.features(rows.shown[leaf.view, False])
+    return None if Z is None or factor < 0 else np.sqrt(factor) * np.asarray(Z, dtype=np.float64)
 
 
-def _restricted(gram: Gram, used: Ints) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+def _restricted(gram: Gram, used: Ints) -> Floats:
     whole = len(used) == len(gram)
     return np.ascontiguousarray(gram.matrix if whole else gram.matrix[np.ix_(used, used)], dtype=np.float64)
-
-
-def _renumbered(pairs: Pairs, used: Ints) -> tuple[Ints, Ints]:
-    left, right = pairs.columns
-    if len(used) == pairs.n_examples:
-        return left, right
-    position = np.zeros(pairs.n_examples, dtype=np.int32)
-    position[used] = np.arange(len(used), dtype=np.int32)
-    return position[left], position[right]

@@ -11,6 +11,7 @@ from pairlearn.loops import products
 from pairlearn.operators.base import PairOperator
 from pairlearn.operators.blocked import table_block, table_diagonal
 from pairlearn.operators.form import Matrix, PairForm, times
+from pairlearn.operators.rows import PairRows
 from pairlearn.operators.source import Source
 from pairlearn.pair_kernels import Table
 from pairlearn.pairs import Triangle
@@ -26,55 +27,43 @@ class ProductOperator(PairOperator):
 
     def __init__(self, table: Table, source: Source, left: Ints, right: Ints, triangle: Triangle | None = None) -> None:
         self.table, self.source = table, source
-        self.left, self.right, self.triangle = left, right, triangle
+        self.pairs, self.triangle = PairRows(left, right), triangle
         self.n_pairs = len(left)
         m = source.n_examples
         self.step = max(64, -(-m // 16))
         if triangle is not None:
             self._offsets = np.asarray(triangle.offset(np.arange(m + 1, dtype=np.int64)))
-        elif self.n_pairs > FEW * m * m:
+        elif self.n_pairs > FEW * m * source.right.n_examples:
             self._order = np.argsort(left, kind="stable")
             self._starts = np.searchsorted(left[self._order], np.arange(0, m + self.step, self.step))
 
-    @property
-    def rows_of_examples(self) -> Floats:
-        """E: features when there are any, else the Gram matrix, (m, r)."""
-        E = self.source.features if self.source.features is not None else self.source.matrix
-        assert E is not None
-        return E
-
     def diagonal(self) -> Floats:
-        return table_diagonal(self.table, self.source, self.left, self.right)
+        return table_diagonal(self.table, self.source, self.pairs)
 
     def submatrix(self, rows: Ints, cols: Ints | None = None) -> Floats:
         cols = rows if cols is None else cols
-        pairs = (self.left[rows], self.right[rows]), (self.left[cols], self.right[cols])
-        return table_block(self.table, self.source, *pairs)
+        return table_block(self.table, self.source, self.pairs.take(rows), self.pairs.take(cols))
 
     def form(self, coefficients: Floats) -> PairForm:
         """The quadratic form of these coefficients over the rows of examples."""
         used = np.nonzero(coefficients)[0]
-        form = PairForm.of(self.table, self.left[used], self.right[used], coefficients[used], self.source.n_examples)
-        return form if self.source.features is None else form.collapsed(self.source.features)
+        source, pairs = self.source, self.pairs.take(used)
+        n_right = None if source.other is None else source.other.n_examples
+        form = PairForm.of(self.table, pairs.left, pairs.right, coefficients[used], source.n_examples, n_right)
+        return form.collapsed(source.features, source.right.features)
 
     def blocks(self, coefficients: Floats) -> Iterator[tuple[int, Floats]]:
-        form, E = self.form(coefficients), self.rows_of_examples
-        gram = self.source.features is None
+        form, E, F = self.form(coefficients), self.source.rows, self.source.right.rows
         with blas_threads(2.0 * E.shape[0] * E.shape[1] ** 2):
-            T = None if form.cross is None else (gram_times(E, form.cross) if gram else times(E, form.cross))
-            own_left = self._own(form, E, gram, left=True)
-            own_right = own_left if form.same_own else self._own(form, E, gram, left=False)
+            T = None if form.cross is None else _turned(self.source, form.cross)
+            own_left = _own(form, self.source, left=True)
+            own_right = own_left if form.same_own else _own(form, self.source.right, left=False)
         if T is not None and self.triangle is not None:
             yield from self._triangle_blocks(T, E, own_left, own_right, self.triangle)
         elif T is not None and hasattr(self, "_order"):
-            yield 0, self._gathered(T, E, own_left, own_right)
+            yield 0, self._gathered(T, F, own_left, own_right)
         else:
-            yield from self._sampled_blocks(T, E, own_left, own_right)
-
-    def _own(self, form: PairForm, E: Floats, gram: bool, *, left: bool) -> Floats:
-        square = form.square_left if left else form.square_right
-        turned = gram_times(E, square) if gram and square is not None else None
-        return form.own(E, left=left, turned=turned)
+            yield from self._sampled_blocks(T, F, own_left, own_right)
 
     def _triangle_blocks(
         self, T: Floats, E: Floats, own_left: Floats, own_right: Floats, triangle: Triangle
@@ -89,29 +78,40 @@ class ProductOperator(PairOperator):
             products.add_triangle(S, first, shift, self._offsets - start, own_left, own_right, values)
             yield int(start), values
 
-    def _gathered(self, T: Floats, E: Floats, own_left: Floats, own_right: Floats) -> Floats:
+    def _gathered(self, T: Floats, F: Floats, own_left: Floats, own_right: Floats) -> Floats:
         """Many pairs in any order: whole row blocks, of which each pair picks its value."""
         values = np.zeros(self.n_pairs)
-        for number, first in enumerate(range(0, len(E), self.step)):
+        for number, first in enumerate(range(0, len(T), self.step)):
             chosen = self._order[self._starts[number] : self._starts[number + 1]]
             if len(chosen):
-                with blas_threads(2.0 * len(E) ** 2 * E.shape[1]):
-                    S = T[first : first + self.step] @ E.T
-                products.add_gathered(S, first, chosen, self.left, self.right, own_left, own_right, values)
+                with blas_threads(2.0 * T.size * len(F)):
+                    S = T[first : first + self.step] @ F.T
+                left, right = self.pairs.left, self.pairs.right
+                products.add_gathered(S, first, chosen, left, right, own_left, own_right, values)
         return values
 
     def _sampled_blocks(
-        self, T: Floats | None, E: Floats, own_left: Floats, own_right: Floats, step: int = 2**20
+        self, T: Floats | None, F: Floats, own_left: Floats, own_right: Floats, step: int = 2**20
     ) -> Iterator[tuple[int, Floats]]:
         """Few pairs: one dot product each."""
         turned = None if T is None else np.ascontiguousarray(T)
         for start in range(0, self.n_pairs, step):
-            left, right = self.left[start : start + step], self.right[start : start + step]
+            left, right = self.pairs.left[start : start + step], self.pairs.right[start : start + step]
             values = np.zeros(len(left))
             if turned is not None:
-                products.pair_dots(turned, E, left, right, values)
+                products.pair_dots(turned, F, left, right, values)
             products.add_own(own_left, own_right, left, right, values)
             yield start, values
+
+
+def _turned(source: Source, matrix: Matrix) -> Floats:
+    """E M; a Gram matrix is symmetric, which saves a transposition."""
+    return gram_times(source.rows, matrix) if source.features is None else times(source.rows, matrix)
+
+
+def _own(form: PairForm, source: Source, *, left: bool) -> Floats:
+    square = form.left.square if left else form.right.square
+    return form.own(source.rows, left=left, turned=None if square is None else _turned(source, square))
 
 
 def gram_times(K: Floats, matrix: Matrix) -> Floats:
@@ -119,9 +119,26 @@ def gram_times(K: Floats, matrix: Matrix) -> Floats:
     if not sparse.issparse(matrix) or matrix.nnz * 12 > matrix.shape[0] * matrix.shape[1]:
         return times(K, matrix)
     turned = sparse.csr_array(matrix.T)
-    out = np.empty_like(K)
+    out = np.empty((matrix.shape[1], len(K)))
     products.add_rows(turned.indptr, turned.indices, turned.data, K, out)
     return out.T
+
+
+class FeatureOperator(PairOperator):
+    """ZZᵀ, a row of Z per pair: a linear kernel on features of pairs."""
+
+    def __init__(self, Z: Floats) -> None:
+        self.Z = Z
+        self.n_pairs = len(Z)
+
+    def diagonal(self) -> Floats:
+        return np.einsum("ij,ij->i", self.Z, self.Z)
+
+    def submatrix(self, rows: Ints, cols: Ints | None = None) -> Floats:
+        return self.Z[rows] @ self.Z[rows if cols is None else cols].T
+
+    def blocks(self, coefficients: Floats) -> Iterator[tuple[int, Floats]]:
+        yield 0, self.Z @ (coefficients @ self.Z)
 
 
 class SumOperator(PairOperator):

@@ -1,4 +1,4 @@
-"""Pair kernels: similarity of two pairs, built from a base kernel's four values between them."""
+"""Pair kernels: similarity of two pairs, from a base kernel's four values between them or from pair features."""
 
 from __future__ import annotations
 
@@ -11,26 +11,51 @@ from pairlearn.pair_kernels.catalog import (
     poly_direct_sum,
     poly_tensor,
 )
-from pairlearn.pair_kernels.kernel import PairKernel, from_expression, from_table
-from pairlearn.pair_kernels.outer import Expression, GaussianOf, Power
+from pairlearn.pair_kernels.groups import (
+    balanced_composite,
+    group_gaussian,
+    group_linear,
+    group_polynomial,
+    on_blocks,
+    on_invariant,
+    on_signed,
+    skew_composite,
+)
+from pairlearn.pair_kernels.kernel import Expression, Leaf, PairKernel, from_table, from_view, gaussian_of, power_of
+from pairlearn.pair_kernels.outer import GaussianOf, Power
 from pairlearn.pair_kernels.table import MONOMIALS, Quad, Table, table
+from pairlearn.pair_kernels.views import Blocks, Seen, View
 
 __all__ = [
     "CATALOG",
     "MONOMIALS",
     "PROJECTIONS",
+    "Blocks",
     "Expression",
     "GaussianOf",
+    "Leaf",
     "PairKernel",
     "Power",
     "Quad",
+    "Seen",
     "Table",
-    "from_expression",
+    "View",
+    "balanced_composite",
     "from_table",
+    "from_view",
+    "gaussian_of",
+    "group_gaussian",
+    "group_linear",
+    "group_polynomial",
+    "on_blocks",
+    "on_invariant",
+    "on_signed",
     "outer_gaussian",
     "outer_power",
     "pair_kernel",
     "poly_direct_sum",
     "poly_tensor",
+    "power_of",
+    "skew_composite",
     "table",
 ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from pairlearn.errors import InputError
-from pairlearn.pair_kernels.kernel import PairKernel, from_expression, from_table
-from pairlearn.pair_kernels.outer import Expression, GaussianOf, Power
+from pairlearn.pair_kernels.kernel import PairKernel, from_table, gaussian_of, power_of
+from pairlearn.pair_kernels.outer import Power
 from pairlearn.pair_kernels.table import Table, table
 
 Projection = Literal["direct_sum", "difference", "tensor", "wedge"]
@@ -36,13 +36,13 @@ def outer_power(projection: Projection, degree: int, offset: float = 0.0) -> Pai
 
 def outer_gaussian(projection: Projection, gamma: float = 1.0) -> PairKernel:
     """exp(−γ(s₁₁ + s₂₂ − 2s₁₂)) of a projection's inner product s."""
-    return from_expression(Expression(GaussianOf(gamma), _projection(projection)))
+    return gaussian_of(from_table(_projection(projection)), gamma)
 
 
 def _power(projection: Table, degree: int, offset: float) -> PairKernel:
-    power = Power(degree, offset)  # checks degree and offset
     if projection.degree * degree > 2:
-        return from_expression(Expression(power, projection))
+        return power_of(from_table(projection), degree, offset)
+    Power(degree, offset)  # checks degree and offset
     shifted = from_table(projection.plus(table(offset)))
     return shifted if degree == 1 else shifted * shifted
 

@@ -1,25 +1,27 @@
-"""A pair kernel: a sum of products of tables and expressions, whose symmetry follows from its form."""
+"""A pair kernel: a sum of products of atoms (tables, views, expressions), whose symmetry follows from its form."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, Union
 
 import numpy as np
 
 from pairlearn.errors import InputError, SymmetryError
 from pairlearn.kernels import Kernel
-from pairlearn.pair_kernels.outer import Expression
+from pairlearn.pair_kernels.outer import GaussianOf, Power
 from pairlearn.pair_kernels.table import Table
+from pairlearn.pair_kernels.views import Seen, View
 from pairlearn.types import Floats
 
 Symmetry = Literal["symmetric", "antisymmetric", "none"]
-Atom = Table | Expression
+Leaf = Table | Seen
+Atom = Union[Table, Seen, "Expression"]
 Term = tuple[float, tuple[Atom, ...]]
-Values = Callable[[Table], Floats]
-"""Gives the values of a table: (rows, cols) across, or one per row, or one per column."""
+Values = Callable[[Leaf], Floats]
+"""Gives the values of a leaf: (rows, cols) across, or one per row, or one per column."""
 NOTHING = np.zeros(1)
 """Stands for self values that an outer function does not use."""
 
@@ -52,16 +54,41 @@ class PairKernel:
         return self._swapped_both() == self
 
     @property
+    def leaves(self) -> tuple[Leaf, ...]:
+        """Every table and view that occurs, also inside expressions."""
+        found: list[Leaf] = []
+        for _, atoms in self.terms:
+            for atom in atoms:
+                found += atom.cross.leaves + atom.projection.leaves if isinstance(atom, Expression) else (atom,)
+        return tuple(dict.fromkeys(found))
+
+    @property
     def bases(self) -> tuple[Kernel | None, ...]:
         """The base kernels in use, each once; None stands for the machine's own."""
-        return tuple(dict.fromkeys(atom.base for _, atoms in self.terms for atom in atoms))
+        return tuple(dict.fromkeys(leaf.base for leaf in self.leaves if isinstance(leaf, Table)))
+
+    @property
+    def blocks(self) -> tuple[str, ...]:
+        """The per-pair blocks in use."""
+        return tuple(dict.fromkeys(b for leaf in self.leaves if isinstance(leaf, Seen) for b in leaf.view.blocks))
 
     @property
     def tables(self) -> tuple[Table, ...] | None:
         """The kernel as a sum of tables, one per base, or None when it is not of degree ≤ 2."""
-        if all(len(atoms) == 1 and isinstance(atoms[0], Table) for _, atoms in self.terms):
-            return tuple(atoms[0] for _, atoms in self.terms)  # type: ignore[misc]
-        return None
+        tables, _, _ = self.split()
+        return tables if len(tables) == len(self.terms) else None
+
+    def split(self) -> tuple[tuple[Table, ...], tuple[tuple[float, Seen], ...], PairKernel | None]:
+        """The terms that are one table, those that are one view (with their factors), and the sum of all others."""
+        tables, seen, rest = [], [], []
+        for coefficient, atoms in self.terms:
+            if len(atoms) == 1 and isinstance(atoms[0], Table):
+                tables.append(atoms[0])
+            elif len(atoms) == 1 and isinstance(atoms[0], Seen) and atoms[0].swapped == (False, False):
+                seen.append((coefficient, atoms[0]))
+            else:
+                rest.append((coefficient, atoms))
+        return tuple(tables), tuple(seen), PairKernel(tuple(rest)) if rest else None
 
     # -- building
 
@@ -69,9 +96,11 @@ class PairKernel:
         """The same kernel on this base; parts that have a base keep it."""
         return _collect((c, tuple(atom.on(base) for atom in atoms)) for c, atoms in self.terms)
 
-    def rebased(self, bases: Mapping[Kernel, Kernel]) -> PairKernel:
-        """The same kernel with every base replaced by what it maps to."""
-        return _collect((c, tuple(_rebased(atom, bases) for atom in atoms)) for c, atoms in self.terms)
+    def rebased(
+        self, bases: Mapping[Kernel, Kernel], views: Mapping[tuple[View, Kernel], Kernel] | None = None
+    ) -> PairKernel:
+        """The same kernel with every base, and every kernel on a view, replaced by what it maps to."""
+        return _collect((c, tuple(_rebased(atom, bases, views or {}) for atom in atoms)) for c, atoms in self.terms)
 
     def __add__(self, other: PairKernel) -> PairKernel:
         if not isinstance(other, PairKernel):
@@ -114,29 +143,22 @@ class PairKernel:
         return _collect((c * factor, atoms) for c, atoms in self.terms)
 
     def _swapped_left(self) -> PairKernel:
-        def swap(coefficient: float, atoms: tuple[Atom, ...]) -> Term:
-            swapped: list[Atom] = []
-            for atom in atoms:
-                if isinstance(atom, Table):
-                    swapped.append(atom.swapped_left())
-                else:
-                    sign, expression = atom.swapped_left()
-                    coefficient *= sign
-                    swapped.append(expression)
-            return coefficient, tuple(swapped)
-
-        return _collect(swap(c, atoms) for c, atoms in self.terms)
+        return self._turned(left=True, right=False)
 
     def _swapped_both(self) -> PairKernel:
-        # An expression stands on an order-invariant projection, so swapping both of its pairs changes nothing.
-        return _collect(
-            (c, tuple(a.swapped_both() if isinstance(a, Table) else a for a in atoms)) for c, atoms in self.terms
-        )
+        return self._turned(left=True, right=True)
+
+    def _turned(self, *, left: bool, right: bool) -> PairKernel:
+        def turn(coefficient: float, atoms: tuple[Atom, ...]) -> Term:
+            turned = [atom.turned(left, right) for atom in atoms]
+            return coefficient * float(np.prod([sign for sign, _ in turned])), tuple(atom for _, atom in turned)
+
+        return _collect(turn(c, atoms) for c, atoms in self.terms)
 
     # -- values
 
     def evaluate(self, cross: Values, left: Values, right: Values) -> Floats:
-        """Values from those of the tables: across (rows, cols), and self values of rows and columns."""
+        """Values from those of the leaves: across (rows, cols), and self values of rows and columns."""
         total: Floats | None = None
         for coefficient, atoms in self.terms:
             value: Floats | None = None
@@ -151,21 +173,68 @@ class PairKernel:
             raise SymmetryError("this pair kernel is zero everywhere; nothing can be learnt with it")
         return total
 
+    def self_values(self, own: Values) -> Floats:
+        """K(pair, pair) from the leaves' self values, one per pair."""
+        total: Floats | None = None
+        for coefficient, atoms in self.terms:
+            value = coefficient * np.prod([_self_value(atom, own) for atom in atoms], axis=0)
+            total = value if total is None else total + value
+        assert total is not None
+        return total
+
+
+@dataclass(frozen=True)
+class Expression:
+    """κ(projection) of an order-invariant pair kernel. `mirrored` takes the projection at ((b, a), (c, d))."""
+
+    outer: Power | GaussianOf
+    projection: PairKernel
+    mirrored: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.projection.order_invariant:
+            raise InputError("an outer function needs an order-invariant projection, e.g. tensor or difference")
+
+    @property
+    def cross(self) -> PairKernel:
+        """The kernel of s₁₂."""
+        return self.projection._swapped_left() if self.mirrored else self.projection
+
+    def on(self, base: Kernel) -> Expression:
+        """The same expression on this base; parts that have a base keep it."""
+        return replace(self, projection=self.projection.on(base))
+
+    def turned(self, left: bool, right: bool) -> tuple[float, Expression]:
+        """With the left and/or right pair swapped: a sign and an expression, reduced by the projection's symmetry."""
+        if left == right or self.projection.symmetry == "symmetric":
+            return 1.0, self
+        if self.projection.symmetry == "antisymmetric" and self.outer.parity:
+            return float(self.outer.parity), self
+        return 1.0, replace(self, mirrored=not self.mirrored)
+
 
 def _evaluate(atom: Atom, cross: Values, left: Values, right: Values) -> Floats:
-    if isinstance(atom, Table):
+    if not isinstance(atom, Expression):
         return cross(atom)
+    s12 = atom.cross.evaluate(cross, left, right)
     if not atom.outer.needs_self:
-        return atom.outer(cross(atom.cross), NOTHING, NOTHING)
-    return atom.outer(cross(atom.cross), left(atom.projection)[:, None], right(atom.projection)[None, :])
+        return atom.outer(s12, NOTHING, NOTHING)
+    return atom.outer(s12, atom.projection.self_values(left)[:, None], atom.projection.self_values(right)[None, :])
 
 
-def _rebased(atom: Atom, bases: Mapping[Kernel, Kernel]) -> Atom:
-    if atom.base is None:
-        return atom
+def _self_value(atom: Atom, own: Values) -> Floats:
+    if not isinstance(atom, Expression):
+        return own(atom)
+    s11 = atom.projection.self_values(own)
+    return atom.outer(atom.cross.self_values(own), s11, s11)
+
+
+def _rebased(atom: Atom, bases: Mapping[Kernel, Kernel], views: Mapping[tuple[View, Kernel], Kernel]) -> Atom:
     if isinstance(atom, Expression):
-        return replace(atom, projection=replace(atom.projection, base=bases[atom.base]))
-    return replace(atom, base=bases[atom.base])
+        return replace(atom, projection=atom.projection.rebased(bases, views))
+    if isinstance(atom, Seen):
+        return replace(atom, kernel=views.get((atom.view, atom.kernel), atom.kernel))
+    return atom if atom.base is None else replace(atom, base=bases[atom.base])
 
 
 def _collect(terms: Iterable[Term]) -> PairKernel:
@@ -212,6 +281,16 @@ def from_table(part: Table) -> PairKernel:
     return _collect([(1.0, (part,))])
 
 
-def from_expression(part: Expression) -> PairKernel:
-    """A pair kernel that is one expression."""
+def from_view(part: Seen) -> PairKernel:
+    """A pair kernel that is a kernel on a view of pairs."""
     return PairKernel(((1.0, (part,)),))
+
+
+def power_of(kernel: PairKernel, degree: int, offset: float = 0.0) -> PairKernel:
+    """(K + r)^p of an order-invariant pair kernel."""
+    return PairKernel(((1.0, (Expression(Power(degree, offset), kernel),)),))
+
+
+def gaussian_of(kernel: PairKernel, gamma: float = 1.0) -> PairKernel:
+    """exp(−γ(K₁₁ + K₂₂ − 2K₁₂)) of an order-invariant pair kernel."""
+    return PairKernel(((1.0, (Expression(GaussianOf(gamma), kernel),)),))

@@ -1,15 +1,13 @@
-"""Outer functions of a projection: κ(s) with s a table, plus one self value per pair."""
+"""Outer functions: κ(s) of a pair kernel's value s, plus one self value per pair."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
 
 from pairlearn.errors import InputError
-from pairlearn.kernels import Kernel
-from pairlearn.pair_kernels.table import Table
 from pairlearn.types import Floats
 
 
@@ -74,39 +72,3 @@ class GaussianOf:
         s12 *= self.gamma
         np.minimum(s12, 0.0, out=s12)
         return np.exp(s12, out=s12)
-
-
-@dataclass(frozen=True)
-class Expression:
-    """κ(projection). `mirrored` takes the projection at ((b, a), (c, d))."""
-
-    outer: Power | GaussianOf
-    projection: Table
-    mirrored: bool = False
-
-    def __post_init__(self) -> None:
-        if self.projection.swapped_both() != self.projection:
-            raise InputError("an outer function needs an order-invariant projection, e.g. tensor or difference")
-
-    @property
-    def cross(self) -> Table:
-        """The table of s₁₂."""
-        return self.projection.swapped_left() if self.mirrored else self.projection
-
-    @property
-    def base(self) -> Kernel | None:
-        """Base kernel of the projection."""
-        return self.projection.base
-
-    def on(self, base: Kernel) -> Expression:
-        """The same expression on this base, unless it has one already."""
-        return replace(self, projection=self.projection.on(base))
-
-    def swapped_left(self) -> tuple[float, Expression]:
-        """K((b, a), (c, d)) as a sign and an expression, reduced where the projection is (anti)symmetric."""
-        swapped = self.projection.swapped_left()
-        if swapped == self.projection:
-            return 1.0, self
-        if swapped == self.projection.scaled(-1.0) and self.outer.parity:
-            return float(self.outer.parity), self
-        return 1.0, replace(self, mirrored=not self.mirrored)

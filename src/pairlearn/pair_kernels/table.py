@@ -55,16 +55,17 @@ class Table:
         given = dict(self.terms)
         return np.array([given.get(monomial, 0.0) for monomial in MONOMIALS])
 
-    def swapped_left(self) -> Table:
-        """K((b, a), (c, d))."""
-        return self._renamed(SWAP_LEFT)
-
-    def swapped_both(self) -> Table:
-        """K((b, a), (d, c))."""
-        return self.swapped_left()._renamed(SWAP_RIGHT)
-
     def _renamed(self, names: Mapping[str, str]) -> Table:
         return _collect(((tuple(names[n] for n in m), c) for m, c in self.terms), self.base)
+
+    def turned(self, left: bool, right: bool) -> tuple[float, Table]:
+        """With the left and/or right pair swapped; the sign is always 1, for tables hold their own."""
+        table = self._renamed(SWAP_LEFT) if left else self
+        return 1.0, table._renamed(SWAP_RIGHT) if right else table
+
+    def apart(self) -> Table:
+        """The table of two domains, where ad = bc = 0."""
+        return _collect(((m, c) for m, c in self.terms if not {"ad", "bc"} & set(m)), self.base)
 
     def plus(self, other: Table) -> Table:
         """Sum of two tables on the same base."""

@@ -208,11 +208,9 @@ class _Run:
                 self.degenerate = False
                 return
         self.degenerate = True
-        solved = False
-        if box.eps == 0:
-            view = Q[: len(v), : len(v)]
-            interior = Interior(view, low_rank_factor(view, self.rng), theta, v, box, self.constrained)
-            solved = interior.run(tol, self.deadline)
+        view = Q[: len(v), : len(v)]
+        interior = Interior(view, low_rank_factor(view, self.rng), theta, v, box, self.constrained)
+        solved = interior.run(tol, self.deadline)
         # Where nothing helps, patience does.
         self.patience = 1 if solved else min(2 * self.patience, 200)
 

@@ -2,21 +2,27 @@
 
 A pair kernel of low rank (a linear base in few dimensions) leaves more candidates for free coefficients than
 equations; pivoting then has nothing to hold on to, while the central path is well defined.
+
+With ε‖x‖₁ the path runs in x = x⁺ − x⁻, but every linear system is reduced to the size of x.
 """
 
 from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import blas, lapack
 
 from pairlearn.solvers.box import Box
 from pairlearn.threads import blas_threads
-from pairlearn.types import Floats
+from pairlearn.types import Bools, Floats
 
 MAX_ITERATIONS = 60
+WALL = 1e100
+"""Stiffness of a part that has no room to move."""
 
 
 def low_rank_factor(Q: Floats, rng: np.random.Generator) -> Floats | None:
@@ -40,103 +46,200 @@ def low_rank_factor(Q: Floats, rng: np.random.Generator) -> Floats | None:
 
 
 class Interior:
-    """Mehrotra's predictor-corrector for min ½xᵀQx − pᵀx over a box, optionally with Σx kept.
+    """Mehrotra's predictor-corrector for min ½xᵀQx − pᵀx + ε‖x‖₁ over a box, optionally with Σx kept.
 
-    On return θ is feasible, bounds are met exactly where the path ends at them, and v = p − Qθ is updated.
+    On return θ is feasible, bounds and kink are met exactly where the path ends at them, and v = p − Qθ is updated.
     """
 
     def __init__(self, Q: Floats, G: Floats | None, theta: Floats, v: Floats, box: Box, constrained: bool) -> None:
         self.Q, self.G, self.theta, self.v, self.box, self.constrained = Q, G, theta, v, box, constrained
+        self.p = v + Q @ theta
         self.total = float(theta.sum())
+        self.parts = _Parts.of(box)
         self.iterations = 0
 
     def run(self, tol: float, deadline: float) -> bool:
-        """Follow the central path until its end, snapped to the bounds, has a KKT gap of at most `tol`.
+        """Follow the central path until its end, snapped to bounds and kink, has a KKT gap of at most `tol`.
 
         False, with θ unchanged, when rounding or the deadline came first.
         """
+        gap = self.box.gap(self.theta, self.v, self.constrained)
         try:
-            return self._follow(tol, deadline)
+            return gap <= tol or self._follow(self._start(gap), tol, deadline)
         except np.linalg.LinAlgError:
             return False
 
-    def _follow(self, tol: float, deadline: float) -> bool:
-        lower, upper = self.box.lower, self.box.upper
-        width = upper - lower
-        p = self.v + self.Q @ self.theta
-        # Away from the bounds, but no farther than moves the residual by about the gap.
-        reach = self.box.gap(self.theta, self.v, self.constrained) / float(np.abs(self.Q).sum(axis=1).mean() + 1e-300)
-        inset = np.minimum(0.1 * width, reach)
-        x = np.clip(self.theta, lower + inset, upper - inset)
-        r = p - self._product(x)
+    def _start(self, gap: float) -> _Point:
+        """θ moved away from the bounds, but no farther than changes the residual by about the gap."""
+        parts, reach = self.parts, gap / float(np.abs(self.Q).sum(axis=1).mean() + 1e-300)
+        inset = np.clip(reach, 1e-9 * parts.width, 0.1 * parts.width)
+        xi = np.clip(parts.sign * self.theta, parts.floor + inset, parts.ceiling - inset)
+        r = self.p - self._product(parts.joined(xi))
         b = float(np.median(r)) if self.constrained else 0.0
-        lift = 0.1 * float(np.abs(r - b).mean()) + 1e-300
-        z, w = np.maximum(b - r, 0.0) + lift, np.maximum(r - b, 0.0) + lift
+        rates = parts.open * parts.rates(r - b)
+        lift = parts.open * (0.1 * float(np.abs(rates).sum() / parts.open.sum()) + 1e-300)
+        return _Point(xi, np.maximum(-rates, 0.0) + lift, np.maximum(rates, 0.0) + lift, b)
+
+    def _follow(self, point: _Point, tol: float, deadline: float) -> bool:
+        near = 0.1 * tol * float((self.box.upper - self.box.lower).max())
         for self.iterations in range(1, MAX_ITERATIONS + 1):
-            s, t = x - lower, upper - x
-            dual, rest = r - b + z - w, self.total - float(x.sum())
-            mu = float(s @ z + t @ w) / (2 * len(x))
-            factor = self._factored(z / s + w / t)
-            dx, db, dz, dw = self._direction(factor, dual, rest, s, t, z, w, -s * z, -t * w)
-            step = _length(s, t, z, w, dx, dz, dw)
-            after = float((s + step * dx) @ (z + step * dz) + (t - step * dx) @ (w + step * dw)) / (2 * len(x))
-            centre = (max(after, 0.0) / mu) ** 3 * mu
-            dx, db, dz, dw = self._direction(
-                factor, dual, rest, s, t, z, w, centre - s * z - dx * dz, centre - t * w + dx * dw
-            )
-            step = min(1.0, 0.995 * _length(s, t, z, w, dx, dz, dw))
-            x, b, z, w = x + step * dx, b + step * db, z + step * dz, w + step * dw
-            r = p - self._product(x)
-            if mu < 0.1 * tol * float(width.max()) and self._accept(x, z, w, r, tol):
+            mu = self.parts.mean_product(point)
+            point = self._advanced(point, mu)
+            if mu < near and self._accept(point, tol):
                 return True
             if time.perf_counter() > deadline:
                 return False
         return False
 
-    def _accept(self, x: Floats, z: Floats, w: Floats, r: Floats, tol: float) -> bool:
-        """Snap coefficients with a clear multiplier to their bounds and keep the result if its gap is small."""
-        lower, upper = self.box.lower, self.box.upper
-        tiny = 1e-9 * (upper - lower)
-        snapped = np.where((z > 0.2 * tol) | (x < lower + tiny), lower, x)
-        snapped = np.where((w > 0.2 * tol) | (x > upper - tiny), upper, snapped)
-        inside = (snapped > lower) & (snapped < upper)
-        if self.constrained:
-            lacking = self.total - float(snapped.sum())
-            room = np.where(inside, (upper - snapped if lacking > 0 else snapped - lower), 0.0)
-            if abs(lacking) > 0.5 * float(room.sum()):
-                return False
-            snapped += room * (lacking / max(float(room.sum()), 1e-300))
-        v = r - self.Q @ (snapped - x)
-        if self.box.gap(snapped, v, self.constrained) > tol:
+    def _advanced(self, point: _Point, mu: float) -> _Point:
+        """The next point: how far the pure Newton step gets decides how much the real one keeps to the centre."""
+        x = self.parts.joined(point.xi)
+        newton = _Newton(self.parts, point, self.p - self._product(x), self._factored)
+        lacking = self.total - float(x.sum()) if self.constrained else None
+        pure = newton.step(0.0, 0.0, lacking)
+        after = self.parts.mean_product(point.moved(newton.length(pure), pure))
+        centre = (max(after, 0.0) / mu) ** 3 * mu
+        step = newton.step(centre - pure.xi * pure.z, centre + pure.xi * pure.w, lacking)
+        return point.moved(min(1.0, 0.995 * newton.length(step)), step)
+
+    def _accept(self, point: _Point, tol: float) -> bool:
+        """Snap the parts with a clear multiplier to their bounds and keep the result if its gap is small."""
+        x = self.parts.joined(self.parts.snapped(point, 0.2 * tol))
+        if self.constrained and not self._balance(x):
             return False
-        self.theta[:], self.v[:] = snapped, v
+        v = self.p - self.Q @ x
+        if self.box.gap(x, v, self.constrained) > tol:
+            return False
+        self.theta[:], self.v[:] = x, v
         return True
 
-    def _direction(
-        self,
-        factor: _Factor,
-        dual: Floats,
-        rest: float,
-        s: Floats,
-        t: Floats,
-        z: Floats,
-        w: Floats,
-        target_s: Floats,
-        target_t: Floats,
-    ) -> tuple[Floats, float, Floats, Floats]:
-        """Newton step towards s·z + target_s, t·w + target_t and zero residuals."""
-        right = dual - z + w + (target_s / s + z) - (target_t / t + w)
-        dx, db = factor.solve(right), 0.0
-        if self.constrained:
-            db = (float(dx.sum()) - rest) / factor.ones_sum
-            dx = dx - db * factor.ones
-        return dx, db, (target_s - z * dx) / s, (target_t + w * dx) / t
+    def _balance(self, x: Floats) -> bool:
+        """Bring Σx back to the total by moves inside the pieces; False when these have too little room."""
+        lacking = self.total - float(x.sum())
+        if abs(lacking) <= 1e-15 * float(np.abs(x).sum()):
+            return True
+        floor, ceiling, _ = self.box.piece(x > 0)
+        room = np.where(self.box.interior(x), ceiling - x if lacking > 0 else x - floor, 0.0)
+        if abs(lacking) > 0.5 * float(room.sum()):
+            return False
+        x += room * (lacking / float(room.sum()))
+        return True
 
     def _factored(self, D: Floats) -> _Factor:
         return _Dense(self.Q, D) if self.G is None else _LowRank(self.G, D)
 
     def _product(self, x: Floats) -> Floats:
         return self.Q @ x if self.G is None else self.G @ (self.G.T @ x)
+
+
+@dataclass(frozen=True)
+class _Point:
+    """Parts ξ, multipliers z of ξ ≥ floor and w of ξ ≤ ceiling, all (h, n), and b of Σx; or a change of these."""
+
+    xi: Floats
+    z: Floats
+    w: Floats
+    b: float
+
+    def moved(self, length: float, step: _Point) -> _Point:
+        return _Point(
+            self.xi + length * step.xi, self.z + length * step.z, self.w + length * step.w, self.b + length * step.b
+        )
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """x = Σ σξ over h parts with floor ≤ ξ ≤ ceiling: x itself, or x⁺ and x⁻ with the slope ε of ε|x|."""
+
+    sign: Floats
+    floor: Floats
+    ceiling: Floats
+    slope: float
+
+    @classmethod
+    def of(cls, box: Box) -> _Parts:
+        if box.eps == 0:
+            return cls(np.ones((1, 1)), box.lower[None], box.upper[None], 0.0)
+        ceiling = np.stack([box.upper, -box.lower])
+        return cls(np.array([[1.0], [-1.0]]), np.zeros_like(ceiling), ceiling, box.eps)
+
+    @property
+    def width(self) -> Floats:
+        return self.ceiling - self.floor
+
+    @property
+    def open(self) -> Bools:
+        """Mask of the parts that can move."""
+        return self.ceiling > self.floor
+
+    def joined(self, xi: Floats) -> Floats:
+        """x = Σ σξ."""
+        return (self.sign * xi).sum(axis=0)
+
+    def rates(self, r: Floats) -> Floats:
+        """Descent rates σr − ε of raising each part."""
+        return self.sign * r - self.slope
+
+    def room(self, xi: Floats) -> tuple[Floats, Floats]:
+        """(s, t): distances to floor and ceiling, never zero."""
+        least = np.where(self.open, 1e-16 * self.width, 1.0)
+        return np.maximum(xi - self.floor, least), np.maximum(self.ceiling - xi, least)
+
+    def mean_product(self, point: _Point) -> float:
+        """Mean of s·z and t·w."""
+        s, t = self.room(point.xi)
+        return float(np.vdot(s, point.z) + np.vdot(t, point.w)) / (2 * int(self.open.sum()))
+
+    def snapped(self, point: _Point, clear: float) -> Floats:
+        """ξ with the parts that have a clear multiplier or hardly any distance at their bounds."""
+        tiny = 1e-9 * self.width
+        snapped = np.where((point.z > clear) | (point.xi <= self.floor + tiny), self.floor, point.xi)
+        return np.where((point.w > clear) | (point.xi >= self.ceiling - tiny), self.ceiling, snapped)
+
+
+class _Newton:
+    """Newton's equations at a point: (EᵀQE + diag D) dξ + Eᵀ1 db = right and Σ dx = lacking, with dx = E dξ.
+
+    With E = [I −I] only dx couples the coefficients: (Q + diag D₁D₂/(D₁ + D₂)) dx + db = (D₂right₁ − D₁right₂)/(D₁ + D₂).
+    """
+
+    def __init__(self, parts: _Parts, point: _Point, r: Floats, factored: Callable[[Floats], _Factor]) -> None:
+        self.parts, self.point = parts, point
+        self.s, self.t = parts.room(point.xi)
+        self.dual = parts.rates(r - point.b) + point.z - point.w
+        D = point.z / self.s + point.w / self.t + np.where(parts.open, 0.0, WALL)
+        self.stiffness = D.sum(axis=0)
+        self.share = D[::-1] / self.stiffness
+        self.factor = factored((self.share * D)[0])
+
+    def step(self, s_z: Floats | float, t_w: Floats | float, lacking: float | None) -> _Point:
+        """Towards products s·z and t·w of this size and no other residual."""
+        s, t, z, w, parts = self.s, self.t, self.point.z, self.point.w, self.parts
+        excess_s, excess_t = parts.open * (s_z - s * z), parts.open * (t_w - t * w)
+        right = self.dual + excess_s / s - excess_t / t
+        dx, db = self._joint(parts.joined(self.share * right), lacking)
+        # What both parts share cancels in x.
+        common = right.sum(axis=0) / self.stiffness if len(right) == 2 else 0.0
+        change = parts.sign * self.share * dx + common
+        return _Point(change, (excess_s - z * change) / s, (excess_t + w * change) / t, db)
+
+    def _joint(self, right: Floats, lacking: float | None) -> tuple[Floats, float]:
+        """(dx, db) of the equations that remain."""
+        dx = self.factor.solve(right)
+        if lacking is None:
+            return dx, 0.0
+        db = (float(dx.sum()) - lacking) / self.factor.ones_sum
+        return dx - db * self.factor.ones, db
+
+    def length(self, step: _Point) -> float:
+        """Longest step ≤ 1 that keeps everything positive."""
+        longest = 1.0
+        pairs = ((self.s, step.xi), (self.t, -step.xi), (self.point.z, step.z), (self.point.w, step.w))
+        for value, change in pairs:
+            falling = change < 0
+            if falling.any():
+                longest = min(longest, float((-value[falling] / change[falling]).min()))
+        return longest
 
 
 class _Factor(ABC):
@@ -185,13 +288,3 @@ class _LowRank(_Factor):
         first = right / self.D
         inner = lapack.dpotrs(self.L, self.G.T @ first, lower=1)[0]
         return first - (self.G @ inner) / self.D
-
-
-def _length(s: Floats, t: Floats, z: Floats, w: Floats, dx: Floats, dz: Floats, dw: Floats) -> float:
-    """Longest step ≤ 1 that keeps everything positive."""
-    longest = 1.0
-    for value, change in ((s, dx), (t, -dx), (z, dz), (w, dw)):
-        falling = change < 0
-        if falling.any():
-            longest = min(longest, float((-value[falling] / change[falling]).min()))
-    return longest

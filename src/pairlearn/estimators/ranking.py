@@ -1,0 +1,87 @@
+"""A total order from an antisymmetric relation, with the ties and cycles that it hides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from pairlearn.types import Bools, Floats, Ints
+
+ROWS = 2**24
+"""Values of the relation computed at a time."""
+MOST_FOR_CYCLES = 5000
+"""Up to this many examples the cycles are counted; the m × m relation is held as one byte each."""
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Examples best first.
+
+    `scores` are mean advantages, one per example in the order of the rows; `ties` are groups of examples with equal
+    scores. `n_cycles` counts the triples a ≻ b ≻ c ≻ a of the relation, `cycle` is one of them (empty without any),
+    `inconsistency` the share of Σ g² that no scores can explain: 0 for a difference of utilities, up to 1.
+    `n_cycles` is −1 when there were too many examples to count.
+    """
+
+    order: Ints
+    scores: Floats
+    ties: tuple[tuple[int, ...], ...]
+    n_cycles: int
+    cycle: tuple[int, ...]
+    inconsistency: float
+
+    def __str__(self) -> str:
+        cycles = "cycles not counted" if self.n_cycles < 0 else f"{self.n_cycles} cyclic triples"
+        example = f" (e.g. {' ≻ '.join(map(str, (*self.cycle, self.cycle[0])))})" if self.cycle else ""
+        return (
+            f"{len(self.order)} examples, {len(self.ties)} ties, {cycles}{example}, "
+            f"inconsistency {self.inconsistency:.3g}"
+        )
+
+
+def rank_by(relation: Callable[[Ints], Floats], n_examples: int) -> Ranking:
+    """Rank by mean advantage; `relation(rows)` gives g(a, ·) for these a, (len(rows), m)."""
+    m = n_examples
+    scores, squares = np.zeros(m), 0.0
+    beats = np.zeros((m, m), dtype=bool) if m <= MOST_FOR_CYCLES else None
+    step = max(1, ROWS // m)
+    for start in range(0, m, step):
+        rows = np.arange(start, min(start + step, m))
+        g = relation(rows)
+        scores[rows] = g.mean(axis=1)
+        squares += float((g**2).sum())
+        if beats is not None:
+            beats[rows] = g > 0
+    order = np.argsort(-scores, kind="stable")
+    # Σ (s_a − s_b)² = 2m Σ s² for scores that sum to zero.
+    explained = 2.0 * m * float(((scores - scores.mean()) ** 2).sum())
+    inconsistency = max(0.0, 1.0 - explained / squares) if squares > 0 else 0.0
+    n_cycles, cycle = (-1, ()) if beats is None else find_cycles(beats)
+    return Ranking(order, scores, _ties(scores, order), n_cycles, cycle, inconsistency)
+
+
+def find_cycles(beats: Bools) -> tuple[int, tuple[int, ...]]:
+    """Number of triples a ≻ b ≻ c ≻ a, and one of them: trace(B³)/3 of the matrix of wins."""
+    B = beats.astype(np.float32)
+    total = 0.0
+    found: tuple[int, ...] = ()
+    step = max(1, ROWS // max(1, len(B)))
+    for start in range(0, len(B), step):
+        paths = B[start : start + step] @ B
+        closed = paths * B.T[start : start + step]
+        total += float(closed.sum(dtype=np.float64))
+        if not found and closed.any():
+            a, c = (int(index[0]) for index in np.nonzero(closed))
+            a += start
+            found = (a, int(np.nonzero(beats[a] & beats[:, c])[0][0]), c)
+    return round(total / 3.0), found
+
+
+def _ties(scores: Floats, order: Ints) -> tuple[tuple[int, ...], ...]:
+    """Groups of equal scores, to rounding."""
+    ranked = scores[order]
+    scale = 1e-12 * float(np.abs(scores).max(initial=0.0))
+    groups = np.split(order, np.nonzero(np.diff(ranked) < -scale)[0] + 1)
+    return tuple(tuple(int(i) for i in group) for group in groups if len(group) > 1)

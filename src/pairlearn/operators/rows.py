@@ -1,0 +1,61 @@
+"""What a pair kernel sees of some pairs: two index columns, and one row per pair from every view."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pairlearn.examples import take_examples
+from pairlearn.pair_kernels import PairKernel, Seen, View
+from pairlearn.pairs import Pairs
+from pairlearn.types import Examples, Floats, Ints
+
+Shown = Mapping[tuple[View, bool], Examples]
+"""What a view shows of the pairs as they are (False) and swapped (True)."""
+
+
+@dataclass(frozen=True)
+class PairRows:
+    """n pairs as columns of places in a table of examples, and what the views show of them."""
+
+    left: Ints
+    right: Ints
+    shown: Shown = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def take(self, index: Ints) -> PairRows:
+        """Some of the pairs."""
+        shown = {key: take_examples(table, index) for key, table in self.shown.items()}
+        return PairRows(self.left[index], self.right[index], shown)
+
+    def swapped(self) -> PairRows:
+        """Every pair (a, b) as (b, a)."""
+        return PairRows(self.right, self.left, {(view, not turned): t for (view, turned), t in self.shown.items()})
+
+    def compared(self, leaf: Seen, others: PairRows) -> Floats:
+        """k(φ(pair), φ(other pair)), (n, len(others)); a fresh array."""
+        A, B = self.shown[leaf.view, leaf.swapped[0]], others.shown[leaf.view, leaf.swapped[1]]
+        return np.array(leaf.kernel(A, B), dtype=np.float64)
+
+    def compared_with_itself(self, leaf: Seen) -> Floats:
+        """k(φ(pair), φ(pair)), (n,)."""
+        if leaf.swapped[0] == leaf.swapped[1]:
+            return np.array(leaf.kernel.diag(self.shown[leaf.view, leaf.swapped[0]]), dtype=np.float64)
+        A, B = (self.shown[leaf.view, turned] for turned in leaf.swapped)
+        step, n = 256, len(self)
+        parts = [range(t, min(t + step, n)) for t in range(0, n, step)]
+        blocks = [leaf.kernel(take_examples(A, np.array(p)), take_examples(B, np.array(p))) for p in parts]
+        return np.concatenate([np.diagonal(block) for block in blocks]).astype(np.float64)
+
+
+def show(kernel: PairKernel, pairs: Pairs, *, both_orders: bool = False) -> Shown:
+    """What the kernel's views show of these pairs, swapped too where the kernel or the caller asks for it."""
+    turned = {(leaf.view, order) for leaf in kernel.leaves if isinstance(leaf, Seen) for order in leaf.swapped}
+    if both_orders:
+        turned |= {(view, not order) for view, order in turned}
+    orders = {order: pairs.swapped() if order else pairs for order in {order for _, order in turned}}
+    return {(view, order): view.show(orders[order]) for view, order in turned}

@@ -1,0 +1,103 @@
+"""Kernels on pairs as such: what a view shows of each pair, compared by a kernel of examples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol, runtime_checkable
+
+import numpy as np
+from scipy import sparse
+
+from pairlearn.errors import InputError
+from pairlearn.kernels import Kernel
+from pairlearn.pairs import Pairs
+from pairlearn.types import Examples, Floats
+
+Law = Literal["symmetric", "antisymmetric", "order-invariant", "none"]
+BLOCKS = ("left", "invariant", "signed", "right")
+
+
+@runtime_checkable
+class View(Protocol):
+    """Shows one row per pair."""
+
+    def show(self, pairs: Pairs) -> Examples:
+        """What the kernel sees of every pair, n rows."""
+
+    def law(self, kernel: Kernel) -> Law:
+        """What swapping a pair does to this kernel's values."""
+
+    @property
+    def blocks(self) -> tuple[str, ...]:
+        """Per-pair blocks that the view uses."""
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """The chosen blocks of (x_a, z_ab, w_ab, x_b) side by side; swapping is T(x_a, z, w, x_b) = (x_b, z, −w, x_a).
+
+    >>> import numpy as np, pairlearn as pl
+    >>> pairs = pl.Pairs(np.array([[1.0], [2.0]]), [0], [1], invariant=[[7.0]], signed=[[5.0]])
+    >>> Blocks().show(pairs).tolist(), Blocks().show(pairs.swapped()).tolist()
+    ([[1.0, 7.0, 5.0, 2.0]], [[2.0, 7.0, -5.0, 1.0]])
+    """
+
+    names: tuple[str, ...] = BLOCKS
+
+    def __post_init__(self) -> None:
+        if not self.names or not set(self.names) <= set(BLOCKS) or len(set(self.names)) < len(self.names):
+            raise InputError(f"blocks are some of {BLOCKS}, each once, got {self.names}")
+        if ("left" in self.names) != ("right" in self.names):
+            raise InputError("swapping needs the features of both examples; take left and right, or neither")
+
+    @property
+    def blocks(self) -> tuple[str, ...]:
+        return self.names
+
+    def show(self, pairs: Pairs) -> Floats:
+        columns = {"left": (pairs.examples, pairs.left), "right": (pairs.right_table, pairs.right)}
+        parts = []
+        for name in self.names:
+            table, index = columns.get(name, (getattr(pairs, name, None), slice(None)))
+            if sparse.issparse(table) or not isinstance(table, np.ndarray) or table.ndim != 2:
+                raise InputError(f"this kernel reads the {name!r} block, but these pairs {_lack(name)}")
+            parts.append(np.asarray(table[index], dtype=np.float64))
+        return np.hstack(parts)
+
+    def law(self, kernel: Kernel) -> Law:
+        if self.names == ("invariant",):
+            return "symmetric"
+        if self.names == ("signed",) and kernel.parity:
+            return "symmetric" if kernel.parity > 0 else "antisymmetric"
+        return "order-invariant" if kernel.isotropic else "none"
+
+
+def _lack(name: str) -> str:
+    if name in ("left", "right"):
+        return "have no rows of numbers as examples; use a dense 2-D array"
+    return f"have no `{name}` features; pass pl.Pairs(…, {name}=features)"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """k(φ(a, b), φ(c, d)), φ what the view shows; `swapped` takes φ(b, a), φ(d, c) where it is True."""
+
+    view: View
+    kernel: Kernel
+    swapped: tuple[bool, bool] = (False, False)
+
+    def on(self, base: Kernel) -> Seen:
+        """Itself: it has its own kernel."""
+        return self
+
+    def turned(self, left: bool, right: bool) -> tuple[float, Seen]:
+        """With the left and/or right pair swapped: a sign and the atom, reduced by what is known of it."""
+        here, there = self.swapped[0] != left, self.swapped[1] != right
+        match self.view.law(self.kernel):
+            case "symmetric":
+                return 1.0, replace(self, swapped=(False, False))
+            case "antisymmetric":
+                return (-1.0 if here != there else 1.0), replace(self, swapped=(False, False))
+            case "order-invariant":
+                return 1.0, replace(self, swapped=(here != there, False))
+        return 1.0, replace(self, swapped=(here, there))
