@@ -12,6 +12,7 @@ from pairlearn._version import __version__
 
 if TYPE_CHECKING:
     from pairlearn import data as data
+    from pairlearn import graphs as graphs
     from pairlearn import kernels as kernels
     from pairlearn.estimators.baselines import CosineBaseline as CosineBaseline
     from pairlearn.estimators.baselines import EuclidBaseline as EuclidBaseline
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pairlearn.evaluation import DetCurve as DetCurve
     from pairlearn.evaluation import Scores as Scores
     from pairlearn.evaluation import area_under_roc as area_under_roc
+    from pairlearn.evaluation import concordance_index as concordance_index
     from pairlearn.evaluation import det_curve as det_curve
     from pairlearn.evaluation import equal_error_rate as equal_error_rate
     from pairlearn.evaluation import fnmr_at_fmr as fnmr_at_fmr
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
     from pairlearn.persist import load as load
     from pairlearn.persist import save as save
 
-_MODULES = ("data", "kernels", "errors", "evaluation")
+_MODULES = ("data", "graphs", "kernels", "errors", "evaluation")
 _NAMES = {
     "CosineBaseline": "estimators.baselines",
     "EuclidBaseline": "estimators.baselines",
@@ -60,6 +62,7 @@ _NAMES = {
     "DetCurve": "evaluation",
     "Scores": "evaluation",
     "area_under_roc": "evaluation",
+    "concordance_index": "evaluation",
     "det_curve": "evaluation",
     "equal_error_rate": "evaluation",
     "fnmr_at_fmr": "evaluation",

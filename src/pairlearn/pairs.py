@@ -342,10 +342,10 @@ class Pairs:
         left, right = self.columns
         return np.where(codes[left] == codes[right], 1, -1)
 
-    def conflicts(self, y: Any, *, antisymmetric: bool = False) -> Conflicts:
-        """Pairs that occur more than once with different labels, in either order.
+    def conflicts(self, y: Any, *, antisymmetric: bool = False, ordered: bool = False) -> Conflicts:
+        """Pairs that occur more than once with different labels, in either order; per-pair features must agree.
 
-        With `antisymmetric` the label of (b, a) is minus the label of (a, b).
+        With `antisymmetric` the label of (b, a) is minus the label of (a, b); with `ordered` they are two pairs.
 
         >>> import numpy as np, pairlearn as pl
         >>> list(pl.Pairs(np.eye(2), [0, 1], [1, 0]).conflicts([1, -1]))
@@ -358,11 +358,16 @@ class Pairs:
         if self.triangle:
             return Conflicts(empty, empty, empty, empty)
         left, right = self.columns
-        flip = (left > right) if self.right_examples is None else np.zeros(len(self), dtype=bool)
+        one_order = ordered or self.right_examples is not None
+        flip = np.zeros(len(self), dtype=bool) if one_order else left > right
         low, high = np.where(flip, right, left).astype(np.int64), np.where(flip, left, right).astype(np.int64)
         if antisymmetric:
             labels = np.where(flip, -labels, labels)
         key = low * count_examples(self.right_table) + high
+        blocks = [self.invariant, None if self.signed is None else np.where(flip[:, None], -self.signed, self.signed)]
+        features = [block for block in blocks if block is not None]
+        if features:
+            _, key = merge_equal_rows(np.hstack([key[:, None].astype(np.float64), *features]) + 0.0)
         _, first, group = np.unique(key, return_index=True, return_inverse=True)
         second = np.nonzero(labels != labels[first[group]])[0]
         return Conflicts(first[group[second]], second, left[second], right[second])

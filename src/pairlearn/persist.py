@@ -37,6 +37,7 @@ from pairlearn.kernels.similarity import Columns
 from pairlearn.operators.function import PairFunction
 from pairlearn.operators.plan import Plan
 from pairlearn.pair_kernels import MONOMIALS, Blocks, Expression, GaussianOf, PairKernel, Power, Seen, Table
+from pairlearn.pair_kernels.finite import Arcs, Finite
 from pairlearn.solvers.problem import Progress
 
 FORMAT = "pairlearn model"
@@ -48,7 +49,7 @@ VALUES: dict[str, type[Any]] = {
     value.__name__: value
     for value in (
         *(Linear, Polynomial, Gaussian, Exponential, Cosine, Precomputed, Sum, Product, Scaled, TwoDomains),
-        *(PairKernel, Table, Expression, Power, GaussianOf, Seen, Blocks),
+        *(PairKernel, Table, Expression, Power, GaussianOf, Seen, Blocks, Arcs, Finite),
         *(PairFunction, Columns, Plan, Progress, Switching),
     )
 }
@@ -192,6 +193,8 @@ def _check_function(function: Any) -> None:
         raise InputError("it holds no learnt function")
     for leaf in function.kernel.leaves:
         _check_storable(leaf.kernel if isinstance(leaf, Seen) else leaf.base)
+        if isinstance(leaf, Seen):
+            _check_finite(leaf)
     columns = (function.left, function.right, function.coefficients)
     if any(column.ndim != 1 or len(column) != len(function.left) for column in columns):
         raise InputError("support pairs and coefficients differ in number")
@@ -201,8 +204,17 @@ def _check_function(function: Any) -> None:
     for view, _, table in function.seen:
         if not _is_matrix(table) or len(table) != len(function.left):
             raise InputError(f"what {view} shows of the support pairs is incomplete")
+        if isinstance(view, Arcs):
+            _check_range(table[:, 0], len(view))
     if not np.isfinite(function.coefficients).all():
         raise InputError("coefficients are not finite")
+
+
+def _check_finite(leaf: Seen) -> None:
+    """A matrix between arcs has one row for each of them."""
+    n_arcs = len(leaf.view) if isinstance(leaf.view, Arcs) else None
+    if isinstance(leaf.kernel, Finite) and len(leaf.kernel.matrix) != n_arcs:
+        raise InputError("a kernel on arcs and its matrix differ in size")
 
 
 def _check_anchor(anchor: Any, column: np.ndarray[Any, Any]) -> None:
@@ -271,7 +283,10 @@ def _encode(value: Any, name: str, tensors: Tensors) -> Any:
 def _encode_array(array: np.ndarray[Any, Any], name: str, tensors: Tensors) -> dict[str, Any]:
     # The order in memory decides how matrix products round, so it is kept.
     columns_first = array.ndim > 1 and array.flags.f_contiguous and not array.flags.c_contiguous
-    tensors[name] = np.ascontiguousarray(array)
+    tensor = np.ascontiguousarray(array)
+    # One array in several places, such as the matrix of a kernel, is stored once.
+    name = next((known for known, stored in tensors.items() if stored is tensor), name)
+    tensors[name] = tensor
     return {"is": "array", "tensor": name, "order": "F" if columns_first else "C"}
 
 
@@ -297,7 +312,7 @@ def _decode(document: Any, tensors: Tensors) -> Any:
         case "mapping":
             return {_decode(key, tensors): _decode(entry, tensors) for key, entry in parts["items"]}
         case "array":
-            return np.array(tensors[parts["tensor"]], order=parts["order"])
+            return np.asarray(tensors[parts["tensor"]], order=parts["order"])
         case "csr":
             rows = tuple(_decode(parts[part], tensors) for part in ("data", "indices", "indptr"))
             matrix = sparse.csr_array(rows, shape=tuple(parts["shape"]))

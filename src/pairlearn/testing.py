@@ -91,6 +91,15 @@ def data_folder() -> Path:
     return Path(folder)
 
 
+def skip_without_data() -> None:
+    """End a script that needs real data with a clear message when there is none."""
+    try:
+        data_folder()
+    except InputError as error:
+        print(f"skipped: {error}\n[]")
+        sys.exit(0)
+
+
 Row = Callable[[bool], dict[str, Any]]
 """A measurement: takes `quick`, returns plain numbers and strings."""
 

@@ -90,7 +90,7 @@ class PairSVC(ClassifierMixin, PairMachine):
         for label in (1, -1):
             if not (boxes[labels == label] > 0).any():
                 raise InputError(f"all pairs with label {label:+d} have weight 0; both classes are needed")
-        conflicts = pairs.conflicts(labels)
+        conflicts = pairs.conflicts(labels, ordered=training.kernel.symmetry == "none" and not self.mirrored)
         if len(conflicts):
             warnings.warn(conflicts.message(), ConflictWarning, stacklevel=2)
         self._learn(training, classification(labels, boxes, total=0.0))

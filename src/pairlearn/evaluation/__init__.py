@@ -9,6 +9,7 @@ from pairlearn.evaluation.rates import (
     fnmr_at_fmr,
     rates_at,
 )
+from pairlearn.evaluation.regression import concordance_index
 from pairlearn.evaluation.scores import Scores
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Rates",
     "Scores",
     "area_under_roc",
+    "concordance_index",
     "det_curve",
     "equal_error_rate",
     "fnmr_at_fmr",

@@ -15,7 +15,7 @@ from pairlearn.kernels import Kernel, Precomputed, TwoDomains
 from pairlearn.loops import products
 from pairlearn.operators.blocked import fill, fill_apart, kernel_diagonal, own_values
 from pairlearn.operators.form import PairForm, times
-from pairlearn.operators.rows import PairRows, Shown, show
+from pairlearn.operators.rows import PairRows, Shown, show, stacked
 from pairlearn.operators.source import Source
 from pairlearn.pair_kernels import Leaf, PairKernel, Seen, Table, View
 from pairlearn.pair_kernels.kernel import Term
@@ -197,7 +197,7 @@ class PairFunction:
     def _fill_block_by_pairs(self, probe: Examples, gallery: Examples, values: Floats) -> None:
         p, g = values.shape
         rows = max(1, BLOCK // (24 * len(self.coefficients) * g))
-        everyone = None if self.two_domains else _stacked(probe, gallery)
+        everyone = None if self.two_domains else stacked([probe, gallery])
         for first in range(0, p, rows):
             a, b = np.divmod(np.arange(first * g, min(p, first + rows) * g), g)
             pairs = Pairs(probe, a, b, right_examples=gallery) if everyone is None else Pairs(everyone, a, p + b)
@@ -372,14 +372,6 @@ def _one_source(base: Kernel, examples: Any) -> tuple[Kernel, Any, None, Floats 
             "examples does not hold; use a kernel of degree ≤ 2 or a computed base"
         )
     return base, examples, None, base.features(examples)
-
-
-def _stacked(first: Examples, second: Examples) -> Examples:
-    if isinstance(first, np.ndarray):
-        return np.concatenate([first, second])
-    if sparse.issparse(first):
-        return sparse.vstack([first, second], format="csr")
-    return [*first, *second]
 
 
 def _wide(values: Floats) -> Floats:

@@ -17,7 +17,7 @@ from pairlearn.kernels.gram import check_definite, gram_matrix
 from pairlearn.operators.base import PairOperator
 from pairlearn.operators.blocked import BlockedOperator, Sources
 from pairlearn.operators.product import FeatureOperator, ProductOperator, SumOperator
-from pairlearn.operators.rows import PairRows, Shown, show
+from pairlearn.operators.rows import PairRows, Shown, show, stacked
 from pairlearn.operators.source import Source
 from pairlearn.pair_kernels import PairKernel, Seen
 from pairlearn.pairs import Pairs, Triangle
@@ -222,8 +222,11 @@ def _resolved(kernel: PairKernel, pairs: Pairs, sides: list[_Side]) -> tuple[Pai
         parts = [side.base(base).resolved(side.chosen) for side in sides]
         resolved[base] = parts[0] if len(parts) == 1 else TwoDomains(parts[0], parts[1])
     shown = show(kernel, pairs)
+    # No parameter may depend on the order in which a pair is given; pairs of two tables have only one.
+    orders = [shown, show(kernel, pairs.swapped())] if len(sides) == 1 else [shown]
+    both = {key: stacked([tables[key] for tables in orders]) for key in shown}
     seen = [leaf for leaf in kernel.leaves if isinstance(leaf, Seen)]
-    views = {(leaf.view, leaf.kernel): leaf.kernel.resolved(shown[leaf.view, leaf.swapped[0]]) for leaf in seen}
+    views = {(leaf.view, leaf.kernel): leaf.kernel.resolved(both[leaf.view, leaf.swapped[0]]) for leaf in seen}
     return kernel.rebased(resolved, views), shown
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy import sparse
 
 from pairlearn.examples import take_examples
 from pairlearn.pair_kernels import PairKernel, Seen, View
@@ -59,3 +60,12 @@ def show(kernel: PairKernel, pairs: Pairs, *, both_orders: bool = False) -> Show
         turned |= {(view, not order) for view, order in turned}
     orders = {order: pairs.swapped() if order else pairs for order in {order for _, order in turned}}
     return {(view, order): view.show(orders[order]) for view, order in turned}
+
+
+def stacked(tables: list[Examples]) -> Examples:
+    """The rows of these tables of examples, one table after the other."""
+    if isinstance(tables[0], np.ndarray):
+        return np.concatenate(tables)
+    if sparse.issparse(tables[0]):
+        return sparse.vstack(tables, format="csr")
+    return [row for table in tables for row in table]

@@ -199,18 +199,23 @@ class _Run:
     def _solve(self, Q: Floats, theta: Floats, v: Floats, box: Box, tol: float) -> None:
         """Bursts of SMO and pivoting in turn, cheap ones first; if all fail, the interior point."""
         burst = smo.smo_pairs if self.constrained else smo.smo_single
+        view, G = Q[: len(v), : len(v)], None
         for steps in BURSTS:
             _, gap = burst(Q, v, theta, box.lower, box.upper, box.eps, tol, self.patience * steps * len(v))
             if gap <= tol:
                 return
+            if self.degenerate and box.eps > 0:
+                G = low_rank_factor(view, self.rng, 0.2)
+            if G is not None:
+                # Pivoting failed before; with so few equations the interior point is the cheaper one, too.
+                break
             pivoting = Pivoting(Q, theta, v, box, self.constrained)
             if pivoting.run(0.3 * self.options.tol, MAX_FACTORISATIONS, self.deadline):
                 self.degenerate = False
                 return
         self.degenerate = True
-        view = Q[: len(v), : len(v)]
-        interior = Interior(view, low_rank_factor(view, self.rng), theta, v, box, self.constrained)
-        solved = interior.run(tol, self.deadline)
+        G = low_rank_factor(view, self.rng) if G is None else G
+        solved = Interior(view, G, theta, v, box, self.constrained).run(tol, self.deadline)
         # Where nothing helps, patience does.
         self.patience = 1 if solved else min(2 * self.patience, 200)
 

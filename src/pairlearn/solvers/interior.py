@@ -25,14 +25,14 @@ WALL = 1e100
 """Stiffness of a part that has no room to move."""
 
 
-def low_rank_factor(Q: Floats, rng: np.random.Generator) -> Floats | None:
-    """G with Q = GGᵀ to rounding, (n, r) column-major with r ≤ n/2, or None when there is none.
+def low_rank_factor(Q: Floats, rng: np.random.Generator, share: float = 0.6) -> Floats | None:
+    """G with Q = GGᵀ to rounding, (n, r) column-major with r ≤ share · n, or None when there is none.
 
     Columns are taken from a random subset, doubled until it spans the others.
     """
     n, scale = len(Q), float(Q.diagonal().max(initial=0.0))
     for size in (256, 512, 1024, 1536, 2048, 3072, 4096, 6144):
-        if size > 0.6 * n:
+        if size > share * n:
             break
         chosen = np.sort(rng.choice(n, size, replace=False))
         L, pivots, rank, _ = lapack.dpstrf(Q[np.ix_(chosen, chosen)], tol=1e-11 * scale, lower=1)
@@ -200,7 +200,7 @@ class _Parts:
 class _Newton:
     """Newton's equations at a point: (EᵀQE + diag D) dξ + Eᵀ1 db = right and Σ dx = lacking, with dx = E dξ.
 
-    With E = [I −I] only dx couples the coefficients: (Q + diag D₁D₂/(D₁ + D₂)) dx + db = (D₂right₁ − D₁right₂)/(D₁ + D₂).
+    With E = [I −I] what couples is dx alone: (Q + diag D₁D₂/(D₁ + D₂)) dx + db = (D₂right₁ − D₁right₂)/(D₁ + D₂).
     """
 
     def __init__(self, parts: _Parts, point: _Point, r: Floats, factored: Callable[[Floats], _Factor]) -> None:
