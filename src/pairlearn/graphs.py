@@ -32,6 +32,8 @@ TILE = 1024
 """Rows of a large matrix that are worked on at a time."""
 SMALL = 500
 """Matrices up to this size have all their eigenvalues computed; larger ones are asked for one end only."""
+COPIES = {"exp": 4, "resolvent": 2, "series": 4}
+"""Matrices of all arcs that each way to diffuse holds at a time."""
 STEEPEST = 300.0
 """Largest βρ(𝒦) at which exp(β𝒦) and its row sums stay far from overflow."""
 
@@ -241,8 +243,6 @@ class Graph:
         mean = self._sums[node]
         mean[out] -= self._beside((node[out], left_out[out]))
         mean /= np.maximum(count, 1)
-        # Exactly 0, where subtracting left a rounding error.
-        mean[count[:, 0] == 0] = 0.0
         own = count.astype(np.float64) if self.nodes is None else self.nodes[node]
         return np.hstack([own, own * (count > 0), mean])
 
@@ -418,17 +418,17 @@ def diffusion(
         raise SymmetryError("arcs have no order of their own; diffuse kernel.balanced() or kernel.skewed()")
     if not (np.isfinite(strength) and strength > 0):
         raise InputError(f"strength must be a finite number > 0, got {strength!r}; try 0.1")
-    series = None if isinstance(function, str) else _check_series(function)
-    if series is None and function not in ("exp", "resolvent"):
+    name, series = (function, None) if isinstance(function, str) else ("series", _check_series(function))
+    if name not in COPIES or (name == "series" and series is None):
         raise InputError(f'function is "exp", "resolvent" or a list of numbers, got {function!r}')
     arcs = Arcs(graph.ids, graph.left, graph.right, kernel.symmetry == "antisymmetric")
-    _check_memory(len(arcs), 2 if function == "resolvent" else 4, check_budget(memory_budget))
+    _check_memory(len(arcs), COPIES[name], check_budget(memory_budget))
     K = base_similarity(graph, kernel, weighting, memory_budget=memory_budget)
     K *= strength
     with blas_threads(2.0 * len(arcs) ** 3):
         if series is not None:
             return finite(arcs, _series(K, series))
-        return finite(arcs, _exponential(K, strength) if function == "exp" else _resolvent(K, strength))
+        return finite(arcs, _exponential(K, strength) if name == "exp" else _resolvent(K, strength))
 
 
 def base_similarity(

@@ -367,7 +367,7 @@ class Pairs:
         blocks = [self.invariant, None if self.signed is None else np.where(flip[:, None], -self.signed, self.signed)]
         features = [block for block in blocks if block is not None]
         if features:
-            _, key = merge_equal_rows(np.hstack([key[:, None].astype(np.float64), *features]) + 0.0)
+            key = merge_equal_rows(np.hstack([key[:, None].astype(np.float64), *features]) + 0.0)[1].astype(np.int64)
         _, first, group = np.unique(key, return_index=True, return_inverse=True)
         second = np.nonzero(labels != labels[first[group]])[0]
         return Conflicts(first[group[second]], second, left[second], right[second])

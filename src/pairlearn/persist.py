@@ -201,6 +201,9 @@ def _check_function(function: Any) -> None:
     if function.kernel.bases:
         _check_anchor(function.anchor, function.left)
         _check_anchor(function.right_anchor if function.two_domains else function.anchor, function.right)
+    seen = {(leaf.view, order) for leaf in function.kernel.leaves if isinstance(leaf, Seen) for order in leaf.swapped}
+    if not seen <= {(view, order) for view, order, _ in function.seen}:
+        raise InputError("what its kernel sees of the support pairs is missing")
     for view, _, table in function.seen:
         if not _is_matrix(table) or len(table) != len(function.left):
             raise InputError(f"what {view} shows of the support pairs is incomplete")

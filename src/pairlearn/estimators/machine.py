@@ -60,7 +60,7 @@ class PairMachine(BaseEstimator):
             raise InputError(f"time_budget is in seconds and must be ≥ 0, got {self.time_budget!r}")
         pairs = as_pairs(X)
         kernel = pair_kernel(self.kernel).on(as_kernel(self.base))
-        if len(kernel.bases) > 1 and any(_is_precomputed(base) for base in kernel.bases):
+        if len(kernel.bases) > 1 and any(is_precomputed(base) for base in kernel.bases):
             raise InputError("a precomputed base cannot be mixed with one that needs features; compute both matrices")
         for name in ("invariant", "signed"):
             if getattr(pairs, name) is not None and name not in kernel.blocks:
@@ -226,9 +226,10 @@ def check_positive(machine: Any, **examples: str) -> None:
             raise InputError(f"{name} must be a finite number > 0, got {value!r}; try {name}={example}")
 
 
-def _is_precomputed(base: Kernel | None) -> bool:
+def is_precomputed(base: Kernel | None) -> bool:
+    """Whether a base, or one of its two sides, knows its examples only by their columns."""
     if isinstance(base, TwoDomains):
-        return _is_precomputed(base.left) or _is_precomputed(base.right)
+        return is_precomputed(base.left) or is_precomputed(base.right)
     return isinstance(base, Precomputed)
 
 

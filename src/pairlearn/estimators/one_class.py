@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from pairlearn.errors import InputError
-from pairlearn.estimators.machine import PairMachine, Training
+from pairlearn.estimators.machine import PairMachine, Training, is_precomputed
 from pairlearn.pair_kernels import PairKernel
 from pairlearn.pairs import as_pairs
 from pairlearn.solvers import Callback
@@ -154,6 +154,11 @@ class OneClassPairSphere(_OneClass):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from positive pairs; y is None or all +1."""
         training = self._positive_pairs(X, y)
+        if any(is_precomputed(base) for base in training.kernel.bases):
+            raise InputError(
+                "a sphere needs k(a, b) between new examples, which a precomputed matrix of rows × training examples "
+                "does not hold; use pl.OneClassPairSVM or a computed base"
+            )
         upper, total = self._boxes(len(training.pairs), sample_weight)
         operation = self._build(training.kernel, training.pairs)
         # θ = α Σθ turns the linear term into ½ Σθ K(i, i).

@@ -86,8 +86,8 @@ class PairRanker(ClassifierMixin, PairMachine):
         labels = check_outcomes(y, training.pairs)
         boxes = self.C * self._weights(len(labels), sample_weight)
         decided, drawn = np.nonzero(labels)[0], np.nonzero(labels == 0)[0]
-        self.n_draws_ = len(drawn)
-        if len(drawn):
+        n_draws = len(drawn)
+        if n_draws:
             drawn = drawn if self.draws == "half" else drawn[:0]
             order = np.concatenate([decided, drawn, drawn])
             halves = np.ones(len(drawn))
@@ -95,6 +95,7 @@ class PairRanker(ClassifierMixin, PairMachine):
             boxes = np.concatenate([boxes[decided], 0.5 * boxes[drawn], 0.5 * boxes[drawn]])
             training = Training(training.pairs[order], training.kernel, training.sign)
         self._learn(training, classification(labels, boxes, total=None))
+        self.n_draws_ = n_draws
         self.classes_ = np.array([-1, 1])
         return self
 

@@ -18,8 +18,9 @@ from pairlearn.types import Bools, Examples, Floats, Ints
 def carry_over(function: PairFunction, bounded: Bools, pairs: Pairs, problem: Problem) -> Floats:
     """A feasible start for `problem`: old coefficients where the same pair occurs again, zero elsewhere.
 
-    Examples are matched by content, pairs in either order when the kernel is symmetric. A coefficient that was at its
-    old bound (`bounded`) starts at the new one: most of them stay there when C changes.
+    Examples are matched by content, pairs in either order when the kernel is symmetric; only a pair whose box has
+    room for its sign takes a coefficient. One that was at its old bound (`bounded`) starts at the new one: most of
+    them stay there when C changes.
     """
     theta = np.zeros(len(problem))
     if function.anchor is None:
@@ -31,13 +32,11 @@ def carry_over(function: PairFunction, bounded: Bools, pairs: Pairs, problem: Pr
     m = max(pairs.n_examples, count_examples(pairs.right_table))
     old = _keys(left, right, m, ordered=function.sign != 1)
     new = _keys(pairs.left.astype(np.int64), pairs.right.astype(np.int64), m, ordered=function.sign != 1)
-    order = np.argsort(new, kind="stable")
-    place = np.searchsorted(new, old, sorter=order)
-    place[place == len(new)] = 0
-    found = known & (new[order[place]] == old)
-    target = order[place[found]]
-    # A repeated pair passes its coefficient on once; labels that changed sign are cut off by the new bounds.
-    theta[target] = np.where(bounded, np.sign(function.coefficients) * np.inf, function.coefficients)[found]
+    values = np.where(bounded, np.sign(function.coefficients) * np.inf, function.coefficients)
+    for welcome, given in ((problem.upper > 0, values > 0), (problem.lower < 0, values < 0)):
+        places, chosen = np.nonzero(welcome)[0], np.nonzero(known & given)[0]
+        target, found = _match_keys(old[chosen], new[places])
+        theta[places[target]] = values[chosen[found]]
     return feasible(theta, problem)
 
 
@@ -69,6 +68,16 @@ def feasible(theta: Floats, problem: Problem) -> Floats:
 def _keys(left: Ints, right: Ints, m: int, *, ordered: bool) -> Ints:
     low, high = (left, right) if ordered else (np.minimum(left, right), np.maximum(left, right))
     return low.astype(np.int64) * m + high
+
+
+def _match_keys(old: Ints, new: Ints) -> tuple[Ints, Ints]:
+    """(place in `new`, place in `old`) of keys in both; one that occurs k times is matched up to k times."""
+    order, rank = np.argsort(new, kind="stable"), np.argsort(old, kind="stable")
+    before = np.arange(len(old)) - np.searchsorted(old[rank], old[rank])
+    place = np.searchsorted(new[order], old[rank]) + before
+    found = place < len(new)
+    found[found] = new[order[place[found]]] == old[rank[found]]
+    return order[place[found]], rank[found]
 
 
 def _match_examples(anchor: Any, examples: Examples) -> Ints:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
+from pairlearn.errors import InputError
 from pairlearn.examples import take_examples
 from pairlearn.pair_kernels import PairKernel, Seen, View
 from pairlearn.pairs import Pairs
@@ -58,6 +59,8 @@ def show(kernel: PairKernel, pairs: Pairs, *, both_orders: bool = False) -> Show
     turned = {(leaf.view, order) for leaf in kernel.leaves if isinstance(leaf, Seen) for order in leaf.swapped}
     if both_orders:
         turned |= {(view, not order) for view, order in turned}
+    if pairs.right_examples is not None and any(order and "left" in view.blocks for view, order in turned):
+        raise InputError("pairs of two tables have one order; use the kernel itself, not its balanced or skew part")
     orders = {order: pairs.swapped() if order else pairs for order in {order for _, order in turned}}
     return {(view, order): view.show(orders[order]) for view, order in turned}
 

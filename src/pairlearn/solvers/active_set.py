@@ -204,10 +204,8 @@ class _Run:
             _, gap = burst(Q, v, theta, box.lower, box.upper, box.eps, tol, self.patience * steps * len(v))
             if gap <= tol:
                 return
-            if self.degenerate and box.eps > 0:
-                G = low_rank_factor(view, self.rng, 0.2)
-            if G is not None:
-                # Pivoting failed before; with so few equations the interior point is the cheaper one, too.
+            # At low rank the interior point costs less than trying again what failed before.
+            if self.degenerate and box.eps > 0 and (G := low_rank_factor(view, self.rng)) is not None:
                 break
             pivoting = Pivoting(Q, theta, v, box, self.constrained)
             if pivoting.run(0.3 * self.options.tol, MAX_FACTORISATIONS, self.deadline):

@@ -25,14 +25,14 @@ WALL = 1e100
 """Stiffness of a part that has no room to move."""
 
 
-def low_rank_factor(Q: Floats, rng: np.random.Generator, share: float = 0.6) -> Floats | None:
-    """G with Q = GGᵀ to rounding, (n, r) column-major with r ≤ share · n, or None when there is none.
+def low_rank_factor(Q: Floats, rng: np.random.Generator) -> Floats | None:
+    """G with Q = GGᵀ to rounding, (n, r) column-major with r ≤ n/2, or None when there is none.
 
     Columns are taken from a random subset, doubled until it spans the others.
     """
     n, scale = len(Q), float(Q.diagonal().max(initial=0.0))
     for size in (256, 512, 1024, 1536, 2048, 3072, 4096, 6144):
-        if size > share * n:
+        if size > 0.6 * n:
             break
         chosen = np.sort(rng.choice(n, size, replace=False))
         L, pivots, rank, _ = lapack.dpstrf(Q[np.ix_(chosen, chosen)], tol=1e-11 * scale, lower=1)
@@ -73,7 +73,8 @@ class Interior:
         """θ moved away from the bounds, but no farther than changes the residual by about the gap."""
         parts, reach = self.parts, gap / float(np.abs(self.Q).sum(axis=1).mean() + 1e-300)
         inset = np.clip(reach, 1e-9 * parts.width, 0.1 * parts.width)
-        xi = np.clip(parts.sign * self.theta, parts.floor + inset, parts.ceiling - inset)
+        xi: Floats = np.clip(parts.sign * self.theta, parts.floor + inset, parts.ceiling - inset)
+        xi = parts.raised(xi, np.minimum(parts.ceiling - inset - xi, 0.1 * parts.width).min(axis=0))
         r = self.p - self._product(parts.joined(xi))
         b = float(np.median(r)) if self.constrained else 0.0
         rates = parts.open * parts.rates(r - b)
@@ -100,7 +101,9 @@ class Interior:
         after = self.parts.mean_product(point.moved(newton.length(pure), pure))
         centre = (max(after, 0.0) / mu) ** 3 * mu
         step = newton.step(centre - pure.xi * pure.z, centre + pure.xi * pure.w, lacking)
-        return point.moved(min(1.0, 0.995 * newton.length(step)), step)
+        # Long steps are fast, but now and then run in circles; shorter ones lead out.
+        greed = 0.995 if 2 * self.iterations <= MAX_ITERATIONS else 0.9
+        return point.moved(min(1.0, greed * newton.length(step)), step)
 
     def _accept(self, point: _Point, tol: float) -> bool:
         """Snap the parts with a clear multiplier to their bounds and keep the result if its gap is small."""
@@ -116,7 +119,7 @@ class Interior:
     def _balance(self, x: Floats) -> bool:
         """Bring Σx back to the total by moves inside the pieces; False when these have too little room."""
         lacking = self.total - float(x.sum())
-        if abs(lacking) <= 1e-15 * float(np.abs(x).sum()):
+        if abs(lacking) <= 1e-14 * float(np.abs(x).sum()):
             return True
         floor, ceiling, _ = self.box.piece(x > 0)
         room = np.where(self.box.interior(x), ceiling - x if lacking > 0 else x - floor, 0.0)
@@ -176,6 +179,10 @@ class _Parts:
         """x = Σ σξ."""
         return (self.sign * xi).sum(axis=0)
 
+    def raised(self, xi: Floats, by: Floats) -> Floats:
+        """x⁺ + by and x⁻ + by, which x does not see; x alone stays."""
+        return xi + by if len(self.sign) == 2 else xi
+
     def rates(self, r: Floats) -> Floats:
         """Descent rates σr − ε of raising each part."""
         return self.sign * r - self.slope
@@ -215,13 +222,11 @@ class _Newton:
     def step(self, s_z: Floats | float, t_w: Floats | float, lacking: float | None) -> _Point:
         """Towards products s·z and t·w of this size and no other residual."""
         s, t, z, w, parts = self.s, self.t, self.point.z, self.point.w, self.parts
-        excess_s, excess_t = parts.open * (s_z - s * z), parts.open * (t_w - t * w)
-        right = self.dual + excess_s / s - excess_t / t
+        missing_s, missing_t = parts.open * (s_z - s * z), parts.open * (t_w - t * w)
+        right = self.dual + missing_s / s - missing_t / t
         dx, db = self._joint(parts.joined(self.share * right), lacking)
-        # What both parts share cancels in x.
-        common = right.sum(axis=0) / self.stiffness if len(right) == 2 else 0.0
-        change = parts.sign * self.share * dx + common
-        return _Point(change, (excess_s - z * change) / s, (excess_t + w * change) / t, db)
+        change = parts.raised(parts.sign * self.share * dx, right.sum(axis=0) / self.stiffness)
+        return _Point(change, (missing_s - z * change) / s, (missing_t + w * change) / t, db)
 
     def _joint(self, right: Floats, lacking: float | None) -> tuple[Floats, float]:
         """(dx, db) of the equations that remain."""
