@@ -224,6 +224,7 @@ REFUSED: dict[str, tuple[dict[str, Any], Any, Any, type[Exception], str]] = {
     "nu large": ({"nu": 1.5}, PAIRS, None, InputError, r"nu must be in \(0, 1\]"),
     "nu nan": ({"nu": np.nan}, PAIRS, None, InputError, r"nu must be in \(0, 1\]"),
     "negative pairs": ({}, PAIRS, np.tile([1, -1], N // 2), InputError, r"positive pairs alone: y is None or \+1"),
+    "text": ({}, PAIRS, np.full(N, "same"), InputError, r"positive pairs alone: y is None or \+1"),
     "few labels": ({}, PAIRS, np.ones(N - 1), InputError, r"positive pairs alone: y is None or \+1"),
     "antisymmetric": ({"kernel": "wedge"}, PAIRS, None, SymmetryError, "symmetric question, but .* is antisymmetric"),
     "tol": ({"tol": 0.0}, PAIRS, None, InputError, "tol must be a finite number > 0"),

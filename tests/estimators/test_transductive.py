@@ -317,7 +317,23 @@ REFUSED: dict[str, tuple[dict[str, Any], Any, Any, type[Exception], str]] = {
         InputError,
         r"antisymmetric machine has positive_share = 0\.5 over both orders",
     ),
-    "switches": ({"max_switches": 0}, PAIRS, KNOWN, InputError, "max_switches must be ≥ 1 or None, got 0"),
+    "switches": (
+        {"max_switches": 0},
+        PAIRS,
+        KNOWN,
+        InputError,
+        "max_switches must be a whole number ≥ 1 or None, got 0",
+    ),
+    "switches part": ({"max_switches": 1.5}, PAIRS, KNOWN, InputError, "a whole number ≥ 1 or None, got 1.5"),
+    "labels true": ({}, PAIRS, KNOWN > 0, InputError, r"labels must be \+1, -1 or 0 \(unlabelled\), found \['False'"),
+    "mirrored other": ({"mirrored": "both"}, PAIRS, KNOWN, InputError, 'mirrored is True, False, "symmetric" or'),
+    "mirrored zero": (
+        {"kernel": "tensor", "mirrored": "antisymmetric"},
+        PAIRS,
+        KNOWN_WINS,
+        SymmetryError,
+        "antisymmetric question, but this pair kernel is symmetric",
+    ),
     "anneal end": ({"anneal": (0.1, 0.5)}, PAIRS, KNOWN, InputError, "anneal must rise to 1"),
     "anneal falls": ({"anneal": (0.5, 0.1, 1.0)}, PAIRS, KNOWN, InputError, "anneal must rise to 1"),
     "anneal empty": ({"anneal": ()}, PAIRS, KNOWN, InputError, "anneal must rise to 1"),
@@ -375,7 +391,10 @@ def test_cross_validation_splits_pairs() -> None:
 
 def test_held_out_pairs_may_be_the_unlabelled_ones() -> None:
     """The transductive setting itself: hide labels, find them, compare."""
-    hidden = np.where(np.random.default_rng(5).random(N) < 0.4, 0, Y)
+    random = np.random.default_rng(5)
+    examples = random.normal(size=(M, 3)) + 3.0 * np.eye(3)[CLASSES]
+    pairs = pl.all_pairs(examples, reflexive=False)
+    hidden = np.where(random.random(N) < 0.4, 0, Y)
     share = (Y[hidden == 0] > 0).mean()
-    found = machine(kernel="tensor_metric", positive_share=share).fit(PAIRS, hidden).transduction_
+    found = machine(kernel="tensor_metric", positive_share=share).fit(pairs, hidden).transduction_
     assert (found == Y)[hidden == 0].mean() > max(share, 1 - share)

@@ -21,6 +21,8 @@ from sklearn.svm import SVC, SVR, OneClassSVM
 import pairlearn as pl
 from pairlearn.errors import InputError, SymmetryError, TooLargeError
 from pairlearn.kernels import Gaussian, Gram, Kernel, Linear, Polynomial, as_kernel
+from pairlearn.operators.blocked import BlockedOperator
+from pairlearn.operators.plan import build
 
 # Between the tables k = 0: what is left of the catalog has ac and bd only.
 FORMULAS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
@@ -338,6 +340,14 @@ def test_without_room_for_gram_matrices(name: str, bases: Any, m: int) -> None:
             break
     assert not tight.plan_.gram
     close(tight.decision_function(pairs), roomy.decision_function(pairs), 1e-4)
+
+
+def test_blocks_keep_to_the_budget() -> None:
+    kernel = pl.pair_kernel("wedge_squared").on(as_kernel(BASES["rbf rbf"]))
+    for budget in (6e6, 4e7):
+        operator = build(kernel, PAIRS, memory_budget=budget).operator
+        assert isinstance(operator, BlockedOperator)
+        assert operator.block_bytes <= budget / 8
 
 
 # --------------------------------------------------------------------------- group features of two domains

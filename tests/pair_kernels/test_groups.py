@@ -534,7 +534,7 @@ def test_joining_pairs_joins_blocks(grouped: pl.Pairs) -> None:
 def test_mirroring_pairs_and_their_boxes(grouped: pl.Pairs) -> None:
     problem = Problem(np.arange(1.0, 6.0), -np.arange(5.0), np.arange(5.0) + 1, 0.1, 0.0)
     for sign in (1, -1):
-        both, mirrored = mirror(grouped, problem, sign)
+        both, mirrored, _ = mirror(grouped, problem, sign)
         assert len(both) == 9  # one of the five is reflexive
         order = [1, 0, 2, 3, 4]
         np.testing.assert_array_equal(both.left, np.concatenate([grouped.left[order], grouped.right[order[1:]]]))

@@ -30,11 +30,22 @@ class Training:
     """Checked training pairs, the kernel with its bases, and the sign of the learnt function.
 
     `sign` is +1 for g(b, a) = g(a, b) and −1 for g(b, a) = −g(a, b); the latter has no bias.
+    `given` is the number of each row among the pairs that the caller passed.
     """
 
     pairs: Pairs
     kernel: PairKernel
     sign: int
+    given: Ints
+
+    def chosen(self, order: Ints) -> Training:
+        """The same with these rows."""
+        return replace(self, pairs=self.pairs[order], given=self.given[order])
+
+    def mirrored(self, problem: Problem) -> tuple[Training, Problem]:
+        """Both orders of every pair."""
+        pairs, problem, order = mirror(self.pairs, problem, self.sign)
+        return replace(self, pairs=pairs, given=self.given[order]), problem
 
 
 class PairMachine(BaseEstimator):
@@ -62,13 +73,8 @@ class PairMachine(BaseEstimator):
         kernel = pair_kernel(self.kernel).on(as_kernel(self.base))
         if len(kernel.bases) > 1 and any(is_precomputed(base) for base in kernel.bases):
             raise InputError("a precomputed base cannot be mixed with one that needs features; compute both matrices")
-        for name in ("invariant", "signed"):
-            if getattr(pairs, name) is not None and name not in kernel.blocks:
-                raise InputError(
-                    f"these pairs have `{name}` features, which this kernel ignores; "
-                    f"add pl.on_{name}(…) to it, or drop them"
-                )
-        return Training(pairs, kernel, self._sign(kernel, pairs, sign))
+        refuse_ignored_blocks(pairs, kernel)
+        return Training(pairs, kernel, self._sign(kernel, pairs, sign), np.arange(len(pairs)))
 
     def _sign(self, kernel: PairKernel, pairs: Pairs, sign: int | None) -> int:
         name = type(self).__name__
@@ -95,13 +101,16 @@ class PairMachine(BaseEstimator):
 
     def _mirrored_sign(self, kernel: PairKernel, sign: int | None) -> int:
         signs = {"symmetric": 1, "antisymmetric": -1}
-        asked = signs.get(self.mirrored if isinstance(self.mirrored, str) else kernel.symmetry, sign)
-        if asked is None or (sign is not None and asked != sign):
+        if self.mirrored not in (True, *signs):
+            raise InputError(f'mirrored is True, False, "symmetric" or "antisymmetric", got {self.mirrored!r}')
+        own = signs.get(kernel.symmetry)
+        asked = signs[self.mirrored] if isinstance(self.mirrored, str) else own or sign
+        if asked is None:
             raise SymmetryError(
-                _wrong_symmetry(type(self).__name__, kernel.symmetry, sign)
-                if sign
-                else 'mirrored training of this kernel needs to know: mirrored="symmetric" or "antisymmetric"'
+                'mirrored training of this kernel needs to know: mirrored="symmetric" or "antisymmetric"'
             )
+        if any(known not in (None, asked) for known in (sign, own)):
+            raise SymmetryError(_wrong_symmetry(type(self).__name__, kernel.symmetry, sign or asked))
         if not kernel.order_invariant:
             warnings.warn(
                 "this pair kernel is not order-invariant, so mirrored training does not make g symmetric; "
@@ -126,12 +135,11 @@ class PairMachine(BaseEstimator):
 
     def _learn(self, training: Training, problem: Problem) -> Solution:
         """Solve this problem on the pairs, or on both orders of them, and keep the learnt function."""
-        pairs = training.pairs
         if self.mirrored:
-            pairs, problem = mirror(pairs, problem, training.sign)
-        operation = self._build(training.kernel, pairs)
-        solution = self._solve(problem, operation, self._start(pairs, problem), self.time_budget)
-        self._keep(solution, problem, operation, pairs)
+            training, problem = training.mirrored(problem)
+        operation = self._build(training)
+        solution = self._solve(problem, operation, self._start(training.pairs, problem), self.time_budget)
+        self._keep(solution, problem, operation, training)
         return solution
 
     def _start(self, pairs: Pairs, problem: Problem) -> Floats | None:
@@ -140,8 +148,8 @@ class PairMachine(BaseEstimator):
             return carry_over(self.function_, self.support_bounded_, pairs, problem)
         return feasible(np.zeros(len(problem)), problem) if problem.total else None
 
-    def _build(self, kernel: PairKernel, pairs: Pairs) -> Operation:
-        return build(kernel, pairs, _grams(self.base), self.memory_budget)
+    def _build(self, training: Training) -> Operation:
+        return build(training.kernel, training.pairs, _grams(self.base), self.memory_budget)
 
     def _solve(
         self, problem: Problem, operation: Operation, start: Floats | None, time_budget: float | None
@@ -149,17 +157,18 @@ class PairMachine(BaseEstimator):
         solver = solver_for(self.solver, self.tol, time_budget, operation.plan.working_set, self.random_state or 0)
         return solver.solve(problem, operation.operator, start, self.callback)
 
-    def _keep(self, solution: Solution, problem: Problem, operation: Operation, pairs: Pairs) -> None:
+    def _keep(self, solution: Solution, problem: Problem, operation: Operation, training: Training) -> None:
         """Keep the support pairs and their examples only."""
         theta = solution.coefficients
-        self.support_: Ints = np.nonzero(theta)[0]
-        chosen = pairs[self.support_]
+        support = np.nonzero(theta)[0]
         bounded = (theta <= problem.lower) | (theta >= problem.upper)
-        self.support_bounded_: Bools = bounded[self.support_]
+        chosen = training.pairs[support]
+        self.support_: Ints = training.given[support]
+        self.support_bounded_: Bools = bounded[support]
         self.support_examples_: Ints = chosen.used_examples()
-        self.function_ = PairFunction.of(operation.kernel, chosen, theta[self.support_], solution.bias)
+        self.function_ = PairFunction.of(operation.kernel, chosen, theta[support], solution.bias)
         self.kkt_gap_, self.fit_status_, self.objective_ = solution.gap, str(solution.status), solution.objective
-        self.n_support_, self.n_iter_, self.history_ = len(self.support_), len(solution.history), solution.history
+        self.n_support_, self.n_iter_, self.history_ = len(support), len(solution.history), solution.history
         self.plan_ = operation.plan
         if solution.status is not Status.CONVERGED:
             warnings.warn(
@@ -184,7 +193,9 @@ class PairMachine(BaseEstimator):
     def decision_function(self, X: Any) -> Floats:
         """g of every pair, (n_pairs,)."""
         check_is_fitted(self, "function_")
-        return self.function_(as_pairs(X))
+        pairs = as_pairs(X)
+        refuse_ignored_blocks(pairs, self.function_.kernel)
+        return self.function_(pairs)
 
     def score_block(self, probe: Examples, gallery: Examples) -> Floats:
         """g of every probe (left) with every gallery example (right), (p, g), by matrix products in bounded memory."""
@@ -192,8 +203,8 @@ class PairMachine(BaseEstimator):
         return self.function_.block(probe, gallery)
 
 
-def mirror(pairs: Pairs, problem: Problem, sign: int) -> tuple[Pairs, Problem]:
-    """Every pair in both orders with half the box each; reflexive pairs once with the whole box.
+def mirror(pairs: Pairs, problem: Problem, sign: int) -> tuple[Pairs, Problem, Ints]:
+    """Every pair in both orders with half the box each (reflexive ones once, with the whole), and whose row is whose.
 
     The twin of an antisymmetric problem has minus the label and the bounds; it needs no bias, but Σθ = 0 lets the
     solver show that it finds none.
@@ -215,7 +226,17 @@ def mirror(pairs: Pairs, problem: Problem, sign: int) -> tuple[Pairs, Problem]:
         upper=join(upper, bounds[1]),
         total=problem.total if sign > 0 else 0.0,
     )
-    return both, mirrored
+    return both, mirrored, np.concatenate([straight, twice])
+
+
+def refuse_ignored_blocks(pairs: Pairs, kernel: PairKernel) -> None:
+    """Refuse per-pair features that the kernel would not see."""
+    for name in ("invariant", "signed"):
+        if getattr(pairs, name) is not None and name not in kernel.blocks:
+            raise InputError(
+                f"these pairs have `{name}` features, which this kernel ignores; "
+                f"add pl.on_{name}(…) to it, or drop them"
+            )
 
 
 def check_positive(machine: Any, **examples: str) -> None:

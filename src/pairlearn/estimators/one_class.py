@@ -15,6 +15,9 @@ from pairlearn.solvers import Callback
 from pairlearn.solvers.problem import Problem
 from pairlearn.types import Floats, Ints
 
+ROUNDING = 1e-12
+"""Relative error of decision values: a pair on the boundary may be that far outside."""
+
 
 class _OneClass(OutlierMixin, PairMachine):
     """Learns from positive pairs alone; `nu` bounds the share of training pairs outside."""
@@ -25,7 +28,7 @@ class _OneClass(OutlierMixin, PairMachine):
         if not (isinstance(self.nu, (int, float, np.number)) and 0 < self.nu <= 1):
             raise InputError(f"nu must be in (0, 1], got {self.nu!r}; try nu=0.1")
         training = self._prepare(X, sign=1)
-        if y is not None and not (np.shape(y) == (len(training.pairs),) and np.equal(y, 1).all()):
+        if y is not None and not (np.shape(y) == (len(training.pairs),) and (np.asarray(y) == 1).all()):
             raise InputError("one-class machines learn from positive pairs alone: y is None or +1 for every pair")
         return training
 
@@ -35,14 +38,14 @@ class _OneClass(OutlierMixin, PairMachine):
         return weights, float(self.nu * weights.sum())
 
     def predict(self, X: Any) -> Ints:
-        """+1 inside (g ≥ 0 to within the certified gap of the fit), −1 outside.
+        """+1 inside (g ≥ 0 to within the certified gap of the fit and rounding), −1 outside.
 
         With this margin at most a share ν of the training pairs is outside, as the theory has it.
         """
         return np.where(self.decision_function(X) >= -self._margin(), 1, -1)
 
     def _margin(self) -> float:
-        return self.kkt_gap_
+        return self.kkt_gap_ + ROUNDING * abs(self.intercept_)
 
 
 class OneClassPairSVM(_OneClass):
@@ -160,12 +163,12 @@ class OneClassPairSphere(_OneClass):
                 "does not hold; use pl.OneClassPairSVM or a computed base"
             )
         upper, total = self._boxes(len(training.pairs), sample_weight)
-        operation = self._build(training.kernel, training.pairs)
+        operation = self._build(training)
         # θ = α Σθ turns the linear term into ½ Σθ K(i, i).
         linear = 0.5 * total * operation.operator.diagonal()
         problem = Problem(linear, np.zeros(len(upper)), upper, total=total)
         solution = self._solve(problem, operation, self._start(training.pairs, problem), self.time_budget)
-        self._keep(solution, problem, operation, training.pairs)
+        self._keep(solution, problem, operation, training)
         self.total_ = total
         # Pairs on the sphere have ½ Σθ K(p, p) − Σ θ_k K(p, k) = bias.
         norm = 2.0 * (solution.objective + float(linear @ solution.coefficients)) / total**2
@@ -178,7 +181,7 @@ class OneClassPairSphere(_OneClass):
         return 2.0 * values / self.total_ - self.function_.self_values(as_pairs(X))
 
     def _margin(self) -> float:
-        return 2.0 * self.kkt_gap_ / self.total_
+        return 2.0 * super()._margin() / self.total_ + ROUNDING * self.radius_**2
 
     def score_samples(self, X: Any) -> Floats:
         """Minus the squared distance from the centre."""

@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.errors import InputError
-from pairlearn.estimators.machine import PairMachine, Training, check_positive
+from pairlearn.estimators.machine import PairMachine, check_positive
 from pairlearn.estimators.pair_svc import classification
 from pairlearn.estimators.ranking import Ranking, rank_by
 from pairlearn.examples import check_examples, count_examples
@@ -93,7 +93,7 @@ class PairRanker(ClassifierMixin, PairMachine):
             halves = np.ones(len(drawn))
             labels = np.concatenate([labels[decided], halves, -halves])
             boxes = np.concatenate([boxes[decided], 0.5 * boxes[drawn], 0.5 * boxes[drawn]])
-            training = Training(training.pairs[order], training.kernel, training.sign)
+            training = training.chosen(order)
         self._learn(training, classification(labels, boxes, total=None))
         self.n_draws_ = n_draws
         self.classes_ = np.array([-1, 1])
@@ -112,6 +112,8 @@ class PairRanker(ClassifierMixin, PairMachine):
         """
         check_is_fitted(self, "function_")
         examples = check_examples(examples)
+        if count_examples(examples) == 0:
+            raise InputError("there are no examples to rank; give at least one")
         return rank_by(lambda rows: advantages(self.function_, examples, rows), count_examples(examples))
 
 
@@ -119,10 +121,12 @@ def advantages(function: PairFunction, examples: Examples, rows: Ints) -> Floats
     """g(a, b) for a in `rows` and every b, (len(rows), m)."""
     if function.two_domains or "invariant" in function.kernel.blocks:
         raise InputError("the order depends on `invariant` features of each pair; score the pairs you care about")
-    m = count_examples(examples)
-    width = next((table.shape[1] for view, _, table in function.seen if view.blocks == ("signed",)), None)
-    if function.seen and width is None:
+    if not all(view.blocks for view, _, _ in function.seen):
         raise InputError("this kernel knows only its own pairs; score the pairs you care about")
+    width = next((table.shape[1] for view, _, table in function.seen if view.blocks == ("signed",)), None)
+    if width is None and "signed" in function.kernel.blocks:
+        raise InputError("this kernel mixes `signed` features with others; score pl.Pairs(…, signed=zeros) yourself")
+    m = count_examples(examples)
     left, right = np.repeat(rows, m), np.tile(np.arange(m), len(rows))
     signed = None if width is None else np.zeros((len(left), width))
     return function(Pairs(examples, left, right, signed=signed)).reshape(len(rows), m)
@@ -133,7 +137,7 @@ def check_outcomes(y: Any, pairs: Pairs) -> Floats:
     labels = np.asarray(y)
     if labels.shape != (len(pairs),):
         raise InputError(f"y must hold one label per pair, {len(pairs)}, got shape {labels.shape}")
-    if labels.dtype.kind not in "biuf" or not np.isin(labels, (-1, 0, 1)).all():
+    if labels.dtype.kind not in "iuf" or not np.isin(labels, (-1, 0, 1)).all():
         found = np.unique(labels.astype(str))[:5].tolist()
         raise InputError(f"labels must be +1 (left first), -1 (right first) or 0 (draw), found {found}; use np.sign")
     if pairs.reflexive.any():

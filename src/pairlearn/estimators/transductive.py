@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from pairlearn.errors import InputError
-from pairlearn.estimators.machine import Mirrored, PairMachine, Training, check_positive, mirror
+from pairlearn.estimators.machine import Mirrored, PairMachine, Training, check_positive
 from pairlearn.estimators.pair_svc import classification
 from pairlearn.estimators.start import feasible
 from pairlearn.pair_kernels import PairKernel
@@ -125,8 +125,10 @@ class TransductivePairSVC(ClassifierMixin, PairMachine):
             check_positive(self, C_unlabelled="1.0")
         if self.positive_share is not None and not 0 <= self.positive_share <= 1:
             raise InputError(f"positive_share is a share between 0 and 1, got {self.positive_share!r}; try 0.5")
-        if self.max_switches is not None and self.max_switches < 1:
-            raise InputError(f"max_switches must be ≥ 1 or None, got {self.max_switches!r}")
+        if self.max_switches is not None and not (
+            isinstance(self.max_switches, (int, np.integer)) and self.max_switches >= 1
+        ):
+            raise InputError(f"max_switches must be a whole number ≥ 1 or None, got {self.max_switches!r}")
         shares = np.asarray(self.anneal, dtype=np.float64)
         if (
             shares.ndim != 1
@@ -149,7 +151,7 @@ class _Switcher:
         self.machine, self.training, self.labels, self.boxes = machine, training, labels, boxes
         self.unknown = np.nonzero(labels == 0)[0]
         self.trained, self.problem = self._problem(0.0)
-        self.operation = machine._build(training.kernel, self.trained)
+        self.operation = machine._build(self.trained)
         self.history: list[Switching] = []
         self.began = time.perf_counter()
 
@@ -185,14 +187,12 @@ class _Switcher:
             solution = after
         return solution
 
-    def _problem(self, box: float) -> tuple[Pairs, Problem]:
+    def _problem(self, box: float) -> tuple[Training, Problem]:
         boxes = self.boxes.copy()
         boxes[self.unknown] *= box / self.machine.C
         total = 0.0 if self.training.sign > 0 else None
         problem = classification(self.labels, boxes, total)
-        if self.machine.mirrored:
-            return mirror(self.training.pairs, problem, self.training.sign)
-        return self.training.pairs, problem
+        return self.training.mirrored(problem) if self.machine.mirrored else (self.training, problem)
 
     def _solved(self, box: float, last: Solution | None) -> Solution:
         """The machine for the current labels, from the last solution."""
@@ -211,11 +211,8 @@ class _Switcher:
         """(g, θ) of the unlabelled pairs in their given order."""
         theta = solution.coefficients
         g = self.operation.operator @ theta + solution.bias
-        # Mirrored training keeps the given order of every pair first, reflexive pairs before the others.
-        reflexive = self.training.pairs.reflexive
-        first = np.argsort(~reflexive, kind="stable") if self.machine.mirrored else np.arange(len(self.labels))
-        place = np.empty(len(first), dtype=np.int64)
-        place[first] = np.arange(len(first))
+        # Mirrored training has every pair in its given order before the first twin.
+        _, place = np.unique(self.trained.given, return_index=True)
         return g[place[self.unknown]], theta[place[self.unknown]]
 
     def _label_by(self, solution: Solution) -> None:
@@ -251,7 +248,7 @@ def check_partial_labels(y: Any, pairs: Pairs, sign: int) -> Floats:
     labels = np.asarray(y)
     if labels.shape != (len(pairs),):
         raise InputError(f"y must hold one label per pair, {len(pairs)}, got shape {labels.shape}")
-    if labels.dtype.kind not in "biuf" or not np.isin(labels, (-1, 0, 1)).all():
+    if labels.dtype.kind not in "iuf" or not np.isin(labels, (-1, 0, 1)).all():
         found = np.unique(labels.astype(str))[:5].tolist()
         raise InputError(f"labels must be +1, -1 or 0 (unlabelled), found {found}")
     if not labels.any():

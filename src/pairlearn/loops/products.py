@@ -68,3 +68,13 @@ def add_gathered(
     for t in nb.prange(len(chosen)):
         k = chosen[t]
         out[k] += S[left[k] - first, right[k]] + (own_left[left[k]] + own_right[right[k]])
+
+
+@nb.njit(cache=True)
+def add_weighted_gram(indptr: Ints, indices: Ints, data: Floats, d: Floats, out: Floats) -> None:
+    """out += Sᵀ diag(d) S for a sparse S (CSR) with few entries per row."""
+    for i in range(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            weight, row = d[i] * data[e], out[indices[e]]
+            for f in range(indptr[i], indptr[i + 1]):
+                row[indices[f]] += weight * data[f]

@@ -5,12 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from pairlearn.types import Floats, Ints
+
+if TYPE_CHECKING:
+    from pairlearn.operators.thin import Thin
 
 
 class Bounds(Protocol):
@@ -142,6 +145,10 @@ class PairOperator(ABC):
     @abstractmethod
     def blocks(self, coefficients: Floats) -> Iterator[tuple[int, Floats]]:
         """K @ coefficients piece by piece: (number of the first pair, values); cost follows the non-zeros."""
+
+    def thin(self) -> Thin | None:
+        """The same matrix as a thin product, where its rank is far below the number of pairs; None elsewhere."""
+        return None
 
     def add_product(self, coefficients: Floats, out: Floats) -> None:
         """out += K @ coefficients."""

@@ -100,7 +100,7 @@ def make_plan(
     elif products and per_pair + fast + least <= budget:
         kind, gram, fixed = "product", True, per_pair + fast
     else:
-        buffer = min(2**27, budget // 8)
+        buffer = _buffer(budget)
         gram = per_pair + 2 * gram_bytes + buffer + least <= budget
         kind, fixed = "blocked", per_pair + (2 * gram_bytes if gram else 0) + buffer
     rest = budget - fixed
@@ -114,6 +114,11 @@ def make_plan(
     working_set = min(n_pairs, int(np.sqrt(rest / (8 * 2.5))))
     working_set = min(working_set, 40_000)
     return Plan(kind, gram, working_set, fixed + int(20 * min(working_set, 5000) ** 2), budget)  # type: ignore[arg-type]
+
+
+def _buffer(budget: int) -> int:
+    """Bytes for one block of kernel values."""
+    return min(2**27, budget // 8)
 
 
 @dataclass(frozen=True)
@@ -241,7 +246,7 @@ def _operator(
     tables, seen, rest = kernel.split()
     mapped = [_view_features(leaf, rows, factor) for factor, leaf in seen]
     if plan.kind == "blocked" or rest is not None or any(Z is None for Z in mapped):
-        return BlockedOperator(kernel, sources, rows)
+        return BlockedOperator(kernel, sources, rows, _buffer(plan.budget))
     parts: list[PairOperator] = [
         ProductOperator(table, sources[table.base], rows.left, rows.right, triangle) for table in tables
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
 
 import numpy as np
 from scipy import sparse
@@ -13,6 +14,7 @@ from pairlearn.operators.blocked import table_block, table_diagonal
 from pairlearn.operators.form import Matrix, PairForm, times
 from pairlearn.operators.rows import PairRows
 from pairlearn.operators.source import Source
+from pairlearn.operators.thin import Thin, thin_table
 from pairlearn.pair_kernels import Table
 from pairlearn.pairs import Triangle
 from pairlearn.threads import blas_threads
@@ -43,6 +45,9 @@ class ProductOperator(PairOperator):
     def submatrix(self, rows: Ints, cols: Ints | None = None) -> Floats:
         cols = rows if cols is None else cols
         return table_block(self.table, self.source, self.pairs.take(rows), self.pairs.take(cols))
+
+    def thin(self) -> Thin | None:
+        return thin_table(self.table, self.source, self.pairs.left, self.pairs.right)
 
     def form(self, coefficients: Floats) -> PairForm:
         """The quadratic form of these coefficients over the rows of examples."""
@@ -131,6 +136,9 @@ class FeatureOperator(PairOperator):
         self.Z = Z
         self.n_pairs = len(Z)
 
+    def thin(self) -> Thin | None:
+        return Thin(sparse.csr_array(self.Z), np.eye(self.Z.shape[1]))
+
     def diagonal(self) -> Floats:
         return np.einsum("ij,ij->i", self.Z, self.Z)
 
@@ -147,6 +155,11 @@ class SumOperator(PairOperator):
     def __init__(self, parts: list[PairOperator]) -> None:
         self.parts = parts
         self.n_pairs = parts[0].n_pairs
+
+    def thin(self) -> Thin | None:
+        parts = [part.thin() for part in self.parts]
+        found = [part for part in parts if part is not None]
+        return reduce(Thin.beside, found) if len(found) == len(parts) else None
 
     def diagonal(self) -> Floats:
         return np.sum([part.diagonal() for part in self.parts], axis=0)

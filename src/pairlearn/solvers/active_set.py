@@ -11,8 +11,9 @@ import numpy as np
 from pairlearn.loops import scan, smo
 from pairlearn.loops.blocks import set_rows_and_columns
 from pairlearn.operators.base import PairOperator, largest
+from pairlearn.operators.thin import Thin
 from pairlearn.solvers.box import Box
-from pairlearn.solvers.interior import Interior, low_rank_factor
+from pairlearn.solvers.interior import Explicit, Interior, Whole, low_rank_factor
 from pairlearn.solvers.pivoting import Pivoting
 from pairlearn.solvers.problem import (
     Callback,
@@ -29,6 +30,12 @@ from pairlearn.types import Floats, Ints
 BURSTS = (2, 20)
 """SMO steps per pair of the working set before pivoting is tried."""
 MAX_FACTORISATIONS = 20
+SMALL = 2000
+"""Fewer pairs than this are a working set of their own."""
+FEW = 5
+"""Pairs per equation from which on the whole problem goes to the interior point."""
+BYTES_OF_PATH = 500
+"""Memory of the interior point per pair."""
 BLOCK = 2**28
 """Bytes of new rows computed at a time."""
 
@@ -131,17 +138,20 @@ class _Run:
             self.operator.add_product(self.theta, product)
         return self.problem.linear - product
 
-    def _gap(self, residual: Floats) -> float:
+    def _gap(self, residual: Floats, theta: Floats | None = None) -> float:
         p = self.problem
-        up, low = scan.extremes(self.theta, p.lower, p.upper, residual, p.epsilon)
+        up, low = scan.extremes(self.theta if theta is None else theta, p.lower, p.upper, residual, p.epsilon)
         return max(0.0, up - low) if self.constrained else max(0.0, up, -low)
 
     def _iterate(self) -> Status:
         residual, fresh = self._residual(), True
+        thin = self._thin()
+        if thin is not None and self._solve_whole(thin, residual):
+            return Status.INTERRUPTED
         working = WorkingSet(self.operator, self.options.max_working_set)
-        for iteration in range(self.options.max_iterations):
+        for iteration in range(len(self.history), self.options.max_iterations):
             gap = self._gap(residual)
-            if self._report(iteration, gap, residual, len(working.pairs)):
+            if self._report(self.theta, residual, len(working.pairs), gap):
                 return Status.INTERRUPTED
             if gap <= self.options.tol:
                 if fresh:
@@ -157,6 +167,29 @@ class _Run:
             residual *= -1.0
             fresh = False
         return Status.ITERATION_LIMIT
+
+    def _thin(self) -> Thin | None:
+        """The thin form of the matrix where an interior point on all pairs at once pays: few equations, room for it."""
+        n, room = len(self.problem), 20 * self.options.max_working_set**2
+        if n < SMALL or BYTES_OF_PATH * n > room or self.options.candidates is not None:
+            return None
+        thin = self.operator.thin()
+        return thin if thin is not None and n >= FEW * thin.rank else None
+
+    def _solve_whole(self, thin: Thin, residual: Floats) -> bool:
+        """The interior point on all pairs; whether the callback stopped it."""
+        p, stopped = self.problem, False
+
+        def report(x: Floats, v: Floats) -> bool:
+            nonlocal stopped
+            stopped = self._report(x, v, len(p))
+            return stopped
+
+        box = Box(p.lower, p.upper, p.epsilon)
+        Interior(Whole(thin), self.theta, residual, box, self.constrained).run(
+            0.3 * self.options.tol, self.deadline, report
+        )
+        return stopped
 
     def _choose(self, residual: Floats, *, first: bool) -> tuple[Ints, Ints]:
         """(free coefficients, best candidates of both sides, alternating)."""
@@ -213,16 +246,16 @@ class _Run:
                 return
         self.degenerate = True
         G = low_rank_factor(view, self.rng) if G is None else G
-        solved = Interior(view, G, theta, v, box, self.constrained).run(tol, self.deadline)
+        solved = Interior(Explicit(view, G), theta, v, box, self.constrained).run(tol, self.deadline)
         # Where nothing helps, patience does.
         self.patience = 1 if solved else min(2 * self.patience, 200)
 
-    def _report(self, iteration: int, gap: float, residual: Floats, size: int) -> bool:
+    def _report(self, theta: Floats, residual: Floats, size: int, gap: float | None = None) -> bool:
         progress = Progress(
-            iteration=iteration,
-            gap=gap,
-            objective=objective_of(self.problem, self.theta, residual),
-            n_support=int(np.count_nonzero(self.theta)),
+            iteration=len(self.history),
+            gap=self._gap(residual, theta) if gap is None else gap,
+            objective=objective_of(self.problem, theta, residual),
+            n_support=int(np.count_nonzero(theta)),
             working_set=size,
             seconds=time.perf_counter() - self.began,
         )

@@ -1,4 +1,4 @@
-"""Primal-dual interior point on a working set: for problems whose optimal face is degenerate.
+"""Primal-dual interior point, on a working set or on all pairs: for problems whose optimal face is degenerate.
 
 A pair kernel of low rank (a linear base in few dimensions) leaves more candidates for free coefficients than
 equations; pivoting then has nothing to hold on to, while the central path is well defined.
@@ -12,15 +12,19 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from pairlearn.operators.thin import Thin
 from pairlearn.solvers.box import Box
 from pairlearn.threads import blas_threads
 from pairlearn.types import Bools, Floats
 
 MAX_ITERATIONS = 60
+Report = Callable[[Floats, Floats], bool]
+"""Called with x and p − Qx after every iteration; True stops."""
 WALL = 1e100
 """Stiffness of a part that has no room to move."""
 
@@ -45,57 +49,134 @@ def low_rank_factor(Q: Floats, rng: np.random.Generator) -> Floats | None:
     return None
 
 
+class Quadratic(ABC):
+    """The matrix Q of xᵀQx, as the interior point needs it."""
+
+    @abstractmethod
+    def __matmul__(self, x: Floats) -> Floats:
+        """Q x."""
+
+    @abstractmethod
+    def factored(self, D: Floats) -> _Factor:
+        """(Q + diag D)⁻¹."""
+
+    @property
+    @abstractmethod
+    def weight(self) -> float:
+        """About how much Q x changes when every entry of x moves by one."""
+
+
+@dataclass(frozen=True)
+class Explicit(Quadratic):
+    """A working set's matrix, and G with Q = GGᵀ when its rank is low."""
+
+    Q: Floats
+    G: Floats | None
+
+    def __matmul__(self, x: Floats) -> Floats:
+        return self.Q @ x if self.G is None else self.G @ (self.G.T @ x)
+
+    def factored(self, D: Floats) -> _Factor:
+        return _Dense(self.Q, D) if self.G is None else _LowRank(self.G, D)
+
+    @property
+    def weight(self) -> float:
+        return float(np.abs(self.Q).sum(axis=1).mean())
+
+
+@dataclass(frozen=True)
+class Whole(Quadratic):
+    """All pairs at once, where their matrix is thin."""
+
+    thin: Thin
+
+    def __matmul__(self, x: Floats) -> Floats:
+        return self.thin @ x
+
+    def factored(self, D: Floats) -> _Factor:
+        return _ThinFactor(self.thin, D)
+
+    @property
+    def weight(self) -> float:
+        return float(np.abs(self.thin @ np.ones(self.thin.S.shape[0])).mean())
+
+
 class Interior:
     """Mehrotra's predictor-corrector for min ½xᵀQx − pᵀx + ε‖x‖₁ over a box, optionally with Σx kept.
 
     On return θ is feasible, bounds and kink are met exactly where the path ends at them, and v = p − Qθ is updated.
     """
 
-    def __init__(self, Q: Floats, G: Floats | None, theta: Floats, v: Floats, box: Box, constrained: bool) -> None:
-        self.Q, self.G, self.theta, self.v, self.box, self.constrained = Q, G, theta, v, box, constrained
+    def __init__(self, Q: Quadratic, theta: Floats, v: Floats, box: Box, constrained: bool) -> None:
+        self.Q, self.theta, self.v, self.box, self.constrained = Q, theta, v, box, constrained
         self.p = v + Q @ theta
         self.total = float(theta.sum())
         self.parts = _Parts.of(box)
         self.iterations = 0
 
-    def run(self, tol: float, deadline: float) -> bool:
+    def run(self, tol: float, deadline: float, report: Report | None = None) -> bool:
         """Follow the central path until its end, snapped to bounds and kink, has a KKT gap of at most `tol`.
 
-        False, with θ unchanged, when rounding or the deadline came first.
+        False when rounding, the deadline or `report` came first; θ is then what has been reached, if it is better.
         """
         gap = self.box.gap(self.theta, self.v, self.constrained)
         try:
-            return gap <= tol or self._follow(self._start(gap), tol, deadline)
+            return gap <= tol or self._follow(self._start(gap), tol, deadline, report)
         except np.linalg.LinAlgError:
             return False
 
     def _start(self, gap: float) -> _Point:
         """θ moved away from the bounds, but no farther than changes the residual by about the gap."""
-        parts, reach = self.parts, gap / float(np.abs(self.Q).sum(axis=1).mean() + 1e-300)
+        parts, reach = self.parts, gap / (self.Q.weight + 1e-300)
         inset = np.clip(reach, 1e-9 * parts.width, 0.1 * parts.width)
         xi: Floats = np.clip(parts.sign * self.theta, parts.floor + inset, parts.ceiling - inset)
         xi = parts.raised(xi, np.minimum(parts.ceiling - inset - xi, 0.1 * parts.width).min(axis=0))
-        r = self.p - self._product(parts.joined(xi))
+        r = self.p - self.Q @ parts.joined(xi)
         b = float(np.median(r)) if self.constrained else 0.0
         rates = parts.open * parts.rates(r - b)
-        lift = parts.open * (0.1 * float(np.abs(rates).sum() / parts.open.sum()) + 1e-300)
+        # From scratch, larger multipliers leave more freedom for the first steps.
+        share = 0.1 if self.theta.any() else 1.0
+        lift = parts.open * (share * float(np.abs(rates).sum() / parts.open.sum()) + 1e-300)
         return _Point(xi, np.maximum(-rates, 0.0) + lift, np.maximum(rates, 0.0) + lift, b)
 
-    def _follow(self, point: _Point, tol: float, deadline: float) -> bool:
+    def _follow(self, point: _Point, tol: float, deadline: float, report: Report | None) -> bool:
         near = 0.1 * tol * float((self.box.upper - self.box.lower).max())
-        for self.iterations in range(1, MAX_ITERATIONS + 1):
-            mu = self.parts.mean_product(point)
-            point = self._advanced(point, mu)
-            if mu < near and self._accept(point, tol):
-                return True
-            if time.perf_counter() > deadline:
-                return False
+        try:
+            for self.iterations in range(1, MAX_ITERATIONS + 1):
+                mu = self.parts.mean_product(point)
+                point = self._advanced(point, mu)
+                if mu < near and self._accept(point, tol):
+                    return True
+                if time.perf_counter() > deadline or (report is not None and report(*self._within(point))):
+                    break
+        finally:
+            if self.box.gap(self.theta, self.v, self.constrained) > tol:
+                self._settle(point)
         return False
+
+    def _within(self, point: _Point) -> tuple[Floats, Floats]:
+        """(x, p − Qx) of a point, inside the box."""
+        x: Floats = np.clip(self.parts.joined(point.xi), self.box.lower, self.box.upper)
+        return x, self.p - self.Q @ x
+
+    def _settle(self, point: _Point) -> None:
+        """Keep an unfinished point that is feasible and better than θ."""
+        x, v = self._within(point)
+        if self.constrained and not (
+            self._balance(x) and np.array_equal(x, np.clip(x, self.box.lower, self.box.upper))
+        ):
+            return
+        v = self.p - self.Q @ x if self.constrained else v
+        if self._objective(x, v) < self._objective(self.theta, self.v):
+            self.theta[:], self.v[:] = x, v
+
+    def _objective(self, x: Floats, v: Floats) -> float:
+        return -0.5 * float(x @ (self.p + v)) + self.box.eps * float(np.abs(x).sum())
 
     def _advanced(self, point: _Point, mu: float) -> _Point:
         """The next point: how far the pure Newton step gets decides how much the real one keeps to the centre."""
         x = self.parts.joined(point.xi)
-        newton = _Newton(self.parts, point, self.p - self._product(x), self._factored)
+        newton = _Newton(self.parts, point, self.p - self.Q @ x, self.Q.factored)
         lacking = self.total - float(x.sum()) if self.constrained else None
         pure = newton.step(0.0, 0.0, lacking)
         after = self.parts.mean_product(point.moved(newton.length(pure), pure))
@@ -127,12 +208,6 @@ class Interior:
             return False
         x += room * (lacking / float(room.sum()))
         return True
-
-    def _factored(self, D: Floats) -> _Factor:
-        return _Dense(self.Q, D) if self.G is None else _LowRank(self.G, D)
-
-    def _product(self, x: Floats) -> Floats:
-        return self.Q @ x if self.G is None else self.G @ (self.G.T @ x)
 
 
 @dataclass(frozen=True)
@@ -233,29 +308,25 @@ class _Newton:
         dx = self.factor.solve(right)
         if lacking is None:
             return dx, 0.0
-        db = (float(dx.sum()) - lacking) / self.factor.ones_sum
+        db = (float(dx.sum()) - lacking) / float(self.factor.ones.sum())
         return dx - db * self.factor.ones, db
 
     def length(self, step: _Point) -> float:
         """Longest step ≤ 1 that keeps everything positive."""
-        longest = 1.0
         pairs = ((self.s, step.xi), (self.t, -step.xi), (self.point.z, step.z), (self.point.w, step.w))
-        for value, change in pairs:
-            falling = change < 0
-            if falling.any():
-                longest = min(longest, float((-value[falling] / change[falling]).min()))
-        return longest
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return 1.0 / max(1.0, *(float(np.nanmax(-change / value)) for value, change in pairs))
 
 
 class _Factor(ABC):
     """(Q + diag D)⁻¹ and its product with the vector of ones."""
 
-    ones: Floats
-    ones_sum: float
+    D: Floats
 
-    def _prepare(self, n: int) -> None:
-        self.ones = self.solve(np.ones(n))
-        self.ones_sum = float(self.ones.sum())
+    @cached_property
+    def ones(self) -> Floats:
+        """(Q + diag D)⁻¹ 1."""
+        return self.solve(np.ones(len(self.D)))
 
     @abstractmethod
     def solve(self, right: Floats) -> Floats:
@@ -264,32 +335,64 @@ class _Factor(ABC):
 
 class _Dense(_Factor):
     def __init__(self, Q: Floats, D: Floats) -> None:
+        self.D = D
         L = np.array(Q, order="F")
         L[np.diag_indices(len(D))] += D
         with blas_threads(len(D) ** 3 / 3):
             self.L, info = lapack.dpotrf(L, lower=1, overwrite_a=1, clean=0)
         if info:
             raise np.linalg.LinAlgError("the working set's Gram matrix is not positive semidefinite")
-        self._prepare(len(D))
 
     def solve(self, right: Floats) -> Floats:
         return lapack.dpotrs(self.L, right, lower=1)[0]
 
 
-class _LowRank(_Factor):
-    """Woodbury: (D + GGᵀ)⁻¹ = D⁻¹ − D⁻¹G (I + GᵀD⁻¹G)⁻¹ GᵀD⁻¹."""
+class _Woodbury(_Factor):
+    """(D + GGᵀ)⁻¹ = D⁻¹ − D⁻¹G (I + GᵀD⁻¹G)⁻¹ GᵀD⁻¹, whatever holds G."""
 
-    def __init__(self, G: Floats, D: Floats) -> None:
-        self.G, self.D = G, D
-        with blas_threads(G.shape[0] * G.shape[1] ** 2):
-            S = blas.dsyrk(1.0, G / np.sqrt(D)[:, None], trans=1, lower=1)
-            S[np.diag_indices(len(S))] += 1.0
+    def __init__(self, D: Floats, S: Floats) -> None:
+        self.D = D
+        S[np.diag_indices(len(S))] += 1.0
+        with blas_threads(len(S) ** 3 / 3):
             self.L, info = lapack.dpotrf(S, lower=1, overwrite_a=1, clean=0)
         if info:
             raise np.linalg.LinAlgError("the interior point met a singular system")
-        self._prepare(len(D))
 
     def solve(self, right: Floats) -> Floats:
         first = right / self.D
-        inner = lapack.dpotrs(self.L, self.G.T @ first, lower=1)[0]
-        return first - (self.G @ inner) / self.D
+        inner = lapack.dpotrs(self.L, self._gathered(first), lower=1)[0]
+        return first - self._spread(inner) / self.D
+
+    @abstractmethod
+    def _gathered(self, x: Floats) -> Floats:
+        """Gᵀ x."""
+
+    @abstractmethod
+    def _spread(self, y: Floats) -> Floats:
+        """G y."""
+
+
+class _LowRank(_Woodbury):
+    def __init__(self, G: Floats, D: Floats) -> None:
+        self.G = G
+        with blas_threads(G.shape[0] * G.shape[1] ** 2):
+            S = blas.dsyrk(1.0, G / np.sqrt(D)[:, None], trans=1, lower=1)
+        super().__init__(D, S)
+
+    def _gathered(self, x: Floats) -> Floats:
+        return self.G.T @ x
+
+    def _spread(self, y: Floats) -> Floats:
+        return self.G @ y
+
+
+class _ThinFactor(_Woodbury):
+    def __init__(self, thin: Thin, D: Floats) -> None:
+        self.thin = thin
+        super().__init__(D, np.asfortranarray(thin.weighted(1.0 / D)))
+
+    def _gathered(self, x: Floats) -> Floats:
+        return self.thin.gathered(x)
+
+    def _spread(self, y: Floats) -> Floats:
+        return self.thin.spread(y)

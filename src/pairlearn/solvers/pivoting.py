@@ -71,6 +71,9 @@ class Pivoting:
         step = np.zeros(len(x))
         step[free] = d
         x += step
+        # Huge coefficients that cancel, on a singular matrix, lose the sum: then this is no solution.
+        if self.constrained and abs(float(x.sum()) - self.total) > 1e-10 * float(np.abs(x).sum()):
+            return None
         r -= turn(self.Q, step)
         return b
 
