@@ -11,9 +11,10 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg.lapack import dpotrf, dpotri
+from scipy.linalg.lapack import dpotri
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from pairlearn.cholesky import cholesky
 from pairlearn.errors import DefinitenessWarning, InputError, MissingIdsError, SymmetryError, TooLargeError
 from pairlearn.examples import as_float, refuse_nonfinite
 from pairlearn.operators.plan import build, check_budget
@@ -524,10 +525,9 @@ def _resolvent(A: Floats, strength: float) -> Floats:
         np.negative(A, out=A)
         A[np.diag_indices(len(A))] += 1.0
         # The transpose of a symmetric matrix is itself, stored by columns as LAPACK wants it.
-        factor, trouble = dpotrf(A.T, lower=0, overwrite_a=1, clean=0)
-        if trouble == 0:
-            inverse, _ = dpotri(factor, lower=0, overwrite_c=1)
-            return _mirrored(inverse.T)
+        if cholesky(A.T):
+            inverse, _ = dpotri(A.T, lower=1, overwrite_c=1)
+            return _mirrored(inverse)
     raise InputError(
         f"(I − β𝒦)⁻¹ needs a strength below 1/ρ(𝒦) = {strength / radius:.6g}, got {strength:g}; "
         f"try {0.5 * strength / radius:.2g}"

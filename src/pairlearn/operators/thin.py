@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import block_diag, lapack
+from scipy.linalg import blas, block_diag, lapack
 
 from pairlearn.loops.products import add_weighted_gram
 from pairlearn.operators.source import Source
@@ -18,10 +18,14 @@ from pairlearn.types import Floats, Ints
 
 @dataclass(frozen=True)
 class Thin:
-    """K = S L (S L)ᵀ with S sparse (n, k) and L dense (k, r); r is far below n."""
+    """K = S L (S L)ᵀ with S sparse (n, k) and L dense (k, r); r is far below n.
+
+    `triangular` says that L is square, lower triangular and column-major, which halves the work.
+    """
 
     S: sparse.csr_array
     L: Floats
+    triangular: bool = False
 
     @property
     def rank(self) -> int:
@@ -43,10 +47,14 @@ class Thin:
     def weighted(self, d: Floats) -> Floats:
         """(S L)ᵀ diag(d) (S L), (r, r): n operations, then products of examples only."""
         k = len(self.L)
-        W = np.zeros((k, k))
-        add_weighted_gram(self.S.indptr, self.S.indices, self.S.data, d, W)
+        W = np.zeros((k, k), order="F")
+        # W is symmetric, so its transpose may be filled row by row.
+        add_weighted_gram(self.S.indptr, self.S.indices, self.S.data, d, W.T)
         with blas_threads(4.0 * k**2 * self.rank):
-            return self.L.T @ (W @ self.L)
+            if not self.triangular:
+                return np.asfortranarray(self.L.T @ (W @ self.L))
+            W = blas.dtrmm(1.0, self.L, W, side=1, lower=1, overwrite_b=1)
+            return blas.dtrmm(1.0, self.L, W, side=0, lower=1, trans_a=1, overwrite_b=1)
 
     def beside(self, other: Thin) -> Thin:
         """The sum of two such matrices on the same pairs."""
@@ -58,17 +66,21 @@ def thin_table(table: Table, source: Source, left: Ints, right: Ints) -> Thin | 
     for name, sign in (("difference", -1.0), ("direct_sum", 1.0)):
         scale = dict(table.terms).get(("ac",), 0.0)
         if source.other is None and scale > 0 and table.terms == PROJECTIONS[name].scaled(2.0 * scale).terms:
+            order, L = _rows(source)
             n, ones = len(left), np.full(len(left), np.sqrt(scale))
-            columns = np.stack([left, right], axis=1).ravel()
+            columns = np.stack([order[left], order[right]], axis=1).ravel()
             values = np.stack([ones, sign * ones], axis=1).ravel()
             S = sparse.csr_array((values, columns, np.arange(0, 2 * n + 1, 2)), shape=(n, source.n_examples))
-            return Thin(S, source.features if source.features is not None else square_root(source.rows))
+            return Thin(S, L, triangular=source.features is None and L.shape[0] == L.shape[1])
     return None
 
 
-def square_root(K: Floats) -> Floats:
-    """L with K = L Lᵀ to rounding, (m, rank), by Cholesky with pivots."""
+def _rows(source: Source) -> tuple[Ints, Floats]:
+    """L with K = L Lᵀ over the examples in some order, and the place of every example in it."""
+    if source.features is not None:
+        return np.arange(source.n_examples), source.features
+    K = source.rows
     factor, pivots, rank, _ = lapack.dpstrf(K, tol=1e-13 * float(K.diagonal().max(initial=0.0)), lower=1)
-    L = np.zeros((len(K), rank))
-    L[pivots - 1] = np.tril(factor)[:, :rank]
-    return L
+    place = np.empty(len(K), dtype=np.int64)
+    place[pivots - 1] = np.arange(len(K))
+    return place, np.asfortranarray(np.tril(factor)[:, :rank])

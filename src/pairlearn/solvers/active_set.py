@@ -238,7 +238,7 @@ class _Run:
             if gap <= tol:
                 return
             # At low rank the interior point costs less than trying again what failed before.
-            if self.degenerate and box.eps > 0 and (G := low_rank_factor(view, self.rng)) is not None:
+            if self.degenerate and (G := low_rank_factor(view, self.rng)) is not None:
                 break
             pivoting = Pivoting(Q, theta, v, box, self.constrained)
             if pivoting.run(0.3 * self.options.tol, MAX_FACTORISATIONS, self.deadline):

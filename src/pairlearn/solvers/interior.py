@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from pairlearn.cholesky import cholesky
 from pairlearn.operators.thin import Thin
 from pairlearn.solvers.box import Box
 from pairlearn.threads import blas_threads
@@ -336,11 +337,9 @@ class _Factor(ABC):
 class _Dense(_Factor):
     def __init__(self, Q: Floats, D: Floats) -> None:
         self.D = D
-        L = np.array(Q, order="F")
-        L[np.diag_indices(len(D))] += D
-        with blas_threads(len(D) ** 3 / 3):
-            self.L, info = lapack.dpotrf(L, lower=1, overwrite_a=1, clean=0)
-        if info:
+        self.L = np.array(Q, order="F")
+        self.L[np.diag_indices(len(D))] += D
+        if not cholesky(self.L):
             raise np.linalg.LinAlgError("the working set's Gram matrix is not positive semidefinite")
 
     def solve(self, right: Floats) -> Floats:
@@ -353,9 +352,8 @@ class _Woodbury(_Factor):
     def __init__(self, D: Floats, S: Floats) -> None:
         self.D = D
         S[np.diag_indices(len(S))] += 1.0
-        with blas_threads(len(S) ** 3 / 3):
-            self.L, info = lapack.dpotrf(S, lower=1, overwrite_a=1, clean=0)
-        if info:
+        self.L = S
+        if not cholesky(S):
             raise np.linalg.LinAlgError("the interior point met a singular system")
 
     def solve(self, right: Floats) -> Floats:
@@ -389,7 +387,7 @@ class _LowRank(_Woodbury):
 class _ThinFactor(_Woodbury):
     def __init__(self, thin: Thin, D: Floats) -> None:
         self.thin = thin
-        super().__init__(D, np.asfortranarray(thin.weighted(1.0 / D)))
+        super().__init__(D, thin.weighted(1.0 / D))
 
     def _gathered(self, x: Floats) -> Floats:
         return self.thin.gathered(x)
