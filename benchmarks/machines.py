@@ -17,7 +17,7 @@ import pairlearn as pl
 from pairlearn.kernels import Gaussian
 from pairlearn.testing import Figure, print_figures, run_rows, timed
 
-LIMIT = 600.0
+LIMIT = 150.0
 """Seconds for plain SMO."""
 
 
@@ -63,8 +63,8 @@ def regression(quick: bool) -> dict[str, Any]:
 
 
 def symmetric_regression(quick: bool) -> dict[str, Any]:
-    """|utility difference| with the tensor_metric kernel, which has a bias."""
-    return compare(lambda **o: pl.PairSVR("tensor_metric", Gaussian(0.1), C=1.0, epsilon=0.1, **o), np.abs, quick)
+    """A number that no order changes, with the tensor_metric kernel on a linear base and a bias."""
+    return compare(lambda **o: pl.PairSVR("tensor_metric", "linear", C=1.0, epsilon=0.1, **o), np.abs, quick)
 
 
 if __name__ == "__main__":

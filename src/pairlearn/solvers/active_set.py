@@ -13,7 +13,7 @@ from pairlearn.loops.blocks import set_rows_and_columns
 from pairlearn.operators.base import PairOperator, largest
 from pairlearn.operators.thin import Thin
 from pairlearn.solvers.box import Box
-from pairlearn.solvers.interior import Explicit, Interior, Whole, low_rank_factor
+from pairlearn.solvers.interior import Explicit, Interior, Quadratic, Spanned, Whole, low_rank_factor, sampled_factor
 from pairlearn.solvers.pivoting import Pivoting
 from pairlearn.solvers.problem import (
     Callback,
@@ -34,6 +34,12 @@ SMALL = 2000
 """Fewer pairs than this are a working set of their own."""
 FEW = 5
 """Pairs per equation from which on the whole problem goes to the interior point."""
+TRIALS = 4
+"""Outer steps before a look at how many support pairs there will be."""
+MANY = 0.02
+"""Share of support pairs by then from which on a kernel of low rank goes to the interior point as a whole."""
+SAMPLE = 1024
+"""Pairs that must span all others, at half their number, for a kernel to count as one of low rank."""
 BYTES_OF_PATH = 500
 """Memory of the interior point per pair."""
 BLOCK = 2**28
@@ -146,10 +152,11 @@ class _Run:
     def _iterate(self) -> Status:
         residual, fresh = self._residual(), True
         thin = self._thin()
-        if thin is not None and self._solve_whole(thin, residual):
+        if thin is not None and self._solve_whole(Whole(thin), residual):
             return Status.INTERRUPTED
+        begun = len(self.history)
         working = WorkingSet(self.operator, self.options.max_working_set)
-        for iteration in range(len(self.history), self.options.max_iterations):
+        for iteration in range(begun, self.options.max_iterations):
             gap = self._gap(residual)
             if self._report(self.theta, residual, len(working.pairs), gap):
                 return Status.INTERRUPTED
@@ -160,6 +167,11 @@ class _Run:
                 continue
             if time.perf_counter() >= self.deadline:
                 return Status.TIME_BUDGET
+            if iteration == begun + TRIALS and (G := self._few_columns()) is not None:
+                if self._solve_whole(Spanned(G), residual):
+                    return Status.INTERRUPTED
+                residual, fresh = self._residual(), True
+                continue
             working.update(*self._choose(residual, first=iteration == 0 and not self.theta.any()))
             change = self._improve(working, residual, gap)
             residual *= -1.0
@@ -176,7 +188,15 @@ class _Run:
         thin = self.operator.thin()
         return thin if thin is not None and n >= FEW * thin.rank else None
 
-    def _solve_whole(self, thin: Thin, residual: Floats) -> bool:
+    def _few_columns(self) -> Floats | None:
+        """G with K = GGᵀ where so many pairs turn out to be support pairs that all at once is the shorter way."""
+        n, room = len(self.problem), 20 * self.options.max_working_set**2
+        many = np.count_nonzero(self.theta) >= MANY * n
+        if n < SMALL or not many or (BYTES_OF_PATH + 8 * SAMPLE) * n > room or self.options.candidates is not None:
+            return None
+        return sampled_factor(self.operator, SAMPLE, self.rng)
+
+    def _solve_whole(self, Q: Quadratic, residual: Floats) -> bool:
         """The interior point on all pairs; whether the callback stopped it."""
         p, stopped = self.problem, False
 
@@ -186,9 +206,7 @@ class _Run:
             return stopped
 
         box = Box(p.lower, p.upper, p.epsilon)
-        Interior(Whole(thin), self.theta, residual, box, self.constrained).run(
-            0.3 * self.options.tol, self.deadline, report
-        )
+        Interior(Q, self.theta, residual, box, self.constrained).run(0.3 * self.options.tol, self.deadline, report)
         return stopped
 
     def _choose(self, residual: Floats, *, first: bool) -> tuple[Ints, Ints]:

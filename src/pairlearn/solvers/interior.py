@@ -18,6 +18,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from pairlearn.cholesky import cholesky
+from pairlearn.operators.base import PairOperator
 from pairlearn.operators.thin import Thin
 from pairlearn.solvers.box import Box
 from pairlearn.threads import blas_threads
@@ -48,6 +49,22 @@ def low_rank_factor(Q: Floats, rng: np.random.Generator) -> Floats | None:
         if np.abs(Q.diagonal() - np.einsum("ij,ij->i", G, G)).max() <= 1e-9 * scale:
             return G
     return None
+
+
+def sampled_factor(operator: PairOperator, size: int, rng: np.random.Generator) -> Floats | None:
+    """G with K = GGᵀ to rounding for all pairs, (n, r) column-major, or None when the rank exceeds size/2."""
+    n = operator.n_pairs
+    chosen = np.sort(rng.choice(n, min(size, n), replace=False))
+    corner = operator.submatrix(chosen)
+    diagonal = operator.diagonal()
+    scale = float(diagonal.max(initial=0.0))
+    L, pivots, rank, _ = lapack.dpstrf(corner, tol=1e-11 * scale, lower=1)
+    if rank > len(chosen) // 2:
+        return None
+    columns = np.asfortranarray(operator.submatrix(chosen[pivots[:rank] - 1], np.arange(n)).T)
+    with blas_threads(float(n) * rank**2):
+        G = blas.dtrsm(1.0, L[:rank, :rank], columns, side=1, lower=1, trans_a=1, overwrite_b=1)
+    return G if np.abs(diagonal - np.einsum("ij,ij->i", G, G)).max() <= 1e-9 * scale else None
 
 
 class Quadratic(ABC):
@@ -100,6 +117,23 @@ class Whole(Quadratic):
     @property
     def weight(self) -> float:
         return float(np.abs(self.thin @ np.ones(self.thin.S.shape[0])).mean())
+
+
+@dataclass(frozen=True)
+class Spanned(Quadratic):
+    """All pairs at once, where their matrix is GGᵀ with few columns."""
+
+    G: Floats
+
+    def __matmul__(self, x: Floats) -> Floats:
+        return self.G @ (self.G.T @ x)
+
+    def factored(self, D: Floats) -> _Factor:
+        return _LowRank(self.G, D)
+
+    @property
+    def weight(self) -> float:
+        return float(np.abs(self @ np.ones(len(self.G))).mean())
 
 
 class Interior:

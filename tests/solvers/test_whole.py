@@ -1,0 +1,134 @@
+"""All pairs at once: thin matrices, sampled factors, and the interior point on them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pairlearn as pl
+from pairlearn.kernels import Gaussian, Kernel, Linear
+from pairlearn.operators.plan import build
+from pairlearn.solvers import ActiveSet, PlainSMO, Problem, Progress
+from pairlearn.solvers import active_set as module
+from pairlearn.solvers.interior import sampled_factor
+
+rng = np.random.default_rng(5)
+X = rng.normal(size=(40, 4))
+LEFT = rng.integers(40, size=2500)
+RIGHT = (LEFT + rng.integers(1, 40, size=2500)) % 40
+SIGNED = rng.normal(size=(2500, 2))
+PAIRS = pl.Pairs(X, LEFT, RIGHT, signed=SIGNED)
+Y = X[LEFT, 0] - X[RIGHT, 0] + 0.5 * rng.normal(size=2500)
+
+difference, direct_sum = pl.pair_kernel("difference"), pl.pair_kernel("direct_sum")
+THIN = {
+    "difference, gaussian": difference.on(Gaussian(0.2)),
+    "difference, linear": difference.on(Linear()),
+    "three times direct_sum": (3.0 * direct_sum).on(Gaussian(0.2)),
+    "with signed features": difference.on(Gaussian(0.2)) + pl.on_signed("linear"),
+    "two bases": difference.on(Gaussian(0.2)) + difference.on(Linear()),
+}
+
+
+@pytest.mark.parametrize("name", THIN)
+def test_thin_matrices_equal_the_kernel(name: str) -> None:
+    operator = build(THIN[name], PAIRS).operator
+    thin = operator.thin()
+    assert thin is not None
+    x, d = rng.normal(size=2500), rng.random(2500)
+    K = operator.rows(np.arange(2500))
+    np.testing.assert_allclose(thin @ x, K @ x, atol=1e-8 * np.abs(K @ x).max())
+    G = thin.S @ thin.L
+    np.testing.assert_allclose(G @ G.T, K, atol=1e-10 * np.abs(K).max())
+    np.testing.assert_allclose(thin.weighted(d), (G.T * d) @ G, atol=1e-9 * np.abs(G.T @ G).max())
+    np.testing.assert_allclose(thin.spread(thin.gathered(x)), thin @ x)
+
+
+@pytest.mark.parametrize("name", ["tensor", "metric", "tensor_metric", "wedge", "poly_direct_sum"])
+def test_other_tables_have_no_thin_form(name: str) -> None:
+    assert build(pl.pair_kernel(name).on(Gaussian(0.2)), PAIRS).operator.thin() is None
+
+
+def test_sampled_factors_span_kernels_of_low_rank_only() -> None:
+    low = build(pl.pair_kernel("tensor_metric").on(Linear()), PAIRS).operator
+    G = sampled_factor(low, 256, np.random.default_rng(0))
+    assert G is not None
+    assert G.shape[1] <= 4 * 5
+    np.testing.assert_allclose(G @ G.T, low.rows(np.arange(2500)), atol=1e-8)
+    high = build(pl.pair_kernel("tensor").on(Gaussian(2.0)), PAIRS).operator
+    assert sampled_factor(high, 256, np.random.default_rng(0)) is None
+
+
+PROBLEMS = {
+    "preferences": Problem(np.sign(Y), np.minimum(0, np.sign(Y)), np.maximum(0, np.sign(Y))),
+    "regression": Problem(Y, -np.ones(2500), np.ones(2500), epsilon=0.1),
+    "regression with a bias": Problem(np.abs(Y), -np.ones(2500), np.ones(2500), epsilon=0.1, total=0.0),
+    "one class": Problem(np.zeros(2500), np.zeros(2500), np.ones(2500), total=250.0),
+}
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize(
+    ("kernel", "base"),
+    [
+        ("difference", Gaussian(0.2)),
+        ("difference", Linear()),
+        ("direct_sum", Gaussian(0.2)),
+        ("tensor_metric", Linear()),
+    ],
+)
+def test_all_pairs_at_once_reach_the_optimum_of_plain_smo(problem: str, kernel: str, base: Kernel) -> None:
+    case, operator = PROBLEMS[problem], build(pl.pair_kernel(kernel).on(base), PAIRS).operator
+    start = None
+    if case.total:
+        start = np.zeros(2500)
+        start[: int(case.total)] = 1.0
+    ours = ActiveSet(tol=1e-4).solve(case, operator, start)
+    expected = PlainSMO(tol=1e-4, time_budget=20.0).solve(case, operator, start)
+    assert ours.status == "converged"
+    assert ours.gap <= 1e-4
+    assert ours.objective <= expected.objective + 1e-4 * abs(expected.objective) + 1e-6
+    if case.total is not None:
+        assert ours.coefficients.sum() == pytest.approx(case.total, abs=1e-7)
+
+
+@pytest.mark.parametrize("kernel", ["difference", "tensor_metric"])
+def test_every_stop_on_the_way_leaves_a_usable_model(kernel: str) -> None:
+    """Stopped at any iteration of the interior point, the model is feasible, no worse than nothing, and symmetric."""
+    objectives = []
+    for stop in (1, 3, 6, 9, 12):
+
+        def callback(progress: Progress, stop: int = stop) -> bool:
+            return progress.iteration >= stop
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            pairs = pl.Pairs(X, LEFT, RIGHT)
+            model = pl.PairSVR(kernel, "linear", C=1.0, callback=callback).fit(
+                pairs, Y if kernel == "difference" else abs(Y)
+            )
+        assert model.objective_ <= 0.0
+        sign = -1.0 if kernel == "difference" else 1.0
+        np.testing.assert_array_equal(model.predict(pairs.swapped()), sign * model.predict(pairs))
+        objectives.append(model.objective_)
+    assert objectives[-1] < objectives[0]
+
+
+def test_the_whole_path_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thin kernels go there at once, kernels of low rank when many pairs turn out to be support pairs."""
+    taken: list[str] = []
+    solve = module._Run._solve_whole
+
+    def spy(self: Any, Q: Any, residual: Any) -> bool:
+        taken.append(type(Q).__name__)
+        return solve(self, Q, residual)
+
+    monkeypatch.setattr(module._Run, "_solve_whole", spy)
+    pairs = pl.Pairs(X, LEFT, RIGHT)
+    pl.PairRanker("difference", "rbf").fit(pairs, np.sign(Y))
+    pl.PairSVR("tensor_metric", "linear", epsilon=0.01).fit(pairs, abs(Y))
+    assert taken[0] == "Whole"
+    assert set(taken[1:]) <= {"Spanned"}
