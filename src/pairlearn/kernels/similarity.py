@@ -29,6 +29,8 @@ class Columns:
 class Precomputed(Kernel):
     """`examples` is a matrix, any rows × training examples; square and symmetric at fit.
 
+    `definite` is what you know of it: True, False or None (checked on a sample at fit).
+
     >>> import numpy as np
     >>> K = np.array([[2.0, 1.0], [1.0, 3.0]])
     >>> kept = Precomputed().anchor(K, np.array([1]))
@@ -36,9 +38,7 @@ class Precomputed(Kernel):
     [[1.0], [3.0]]
     """
 
-    @property
-    def definite(self) -> None:  # type: ignore[override]
-        return None
+    definite: bool | None = None
 
     def __call__(self, A: Examples, B: Examples) -> Floats:
         matrix = self._matrix(A)

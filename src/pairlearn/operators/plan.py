@@ -80,10 +80,12 @@ def make_plan(
     *,
     ranks: Mapping[Kernel, int],
     width: int = 0,
+    products: bool = True,
 ) -> Plan:
     """The plan for n pairs of m examples (or of m₁ × m₂, in two domains).
 
-    `ranks` gives the feature dimension of bases that have one, `width` the number of features per pair.
+    `ranks` gives the feature dimension of bases that have one, `width` the number of features per pair; `products`
+    says whether every view has features.
     """
     sizes = n_examples if isinstance(n_examples, tuple) else (n_examples,)
     per_pair = (PER_PAIR + 8 * width) * n_pairs
@@ -93,7 +95,7 @@ def make_plan(
     low_rank = all(base in ranks for base in kernel.bases)
     feature_bytes = 3 * 8 * max(sizes) * sum(ranks.values())
     least = 2 * 8 * 512**2
-    products = kernel.split()[2] is None
+    products = products and kernel.split()[2] is None
     if products and low_rank:
         gram = per_pair + fast + least <= budget
         kind, fixed = "product", per_pair + feature_bytes + (gram_bytes if gram else 0)
@@ -150,7 +152,10 @@ def build(
     sizes = len(sides[0]) if len(sides) == 1 else (len(sides[0]), len(sides[1]))
     width = sum(table.shape[1] for table in shown.values() if hasattr(table, "shape"))
     budget = check_budget(memory_budget)
-    plan = make_plan(kernel, len(pairs), sizes, budget, ranks=ranks, width=width)
+    mapped = [_view_features(leaf, shown[leaf.view, False], factor) for factor, leaf in kernel.split()[1]]
+    linear = [Z for Z in mapped if Z is not None]
+    products = len(linear) == len(mapped)
+    plan = make_plan(kernel, len(pairs), sizes, budget, ranks=ranks, width=width, products=products)
     sources: dict[Kernel | None, Source] = {}
     for base in bases:
         parts = [
@@ -160,7 +165,7 @@ def build(
         sources[base] = parts[0] if len(parts) == 1 else replace(parts[0], other=parts[1])
     left, right = sides[0].renumbered(pairs.left), sides[-1].renumbered(pairs.right)
     rows = PairRows(left, right, shown)
-    return Operation(_operator(kernel, plan, sources, rows, pairs.triangle), plan, kernel)
+    return Operation(_operator(kernel, plan, sources, rows, pairs.triangle, linear), plan, kernel)
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,22 +246,25 @@ def _rank(features: list[Floats | None]) -> int:
 
 
 def _operator(
-    kernel: PairKernel, plan: Plan, sources: Sources, rows: PairRows, triangle: Triangle | None
+    kernel: PairKernel,
+    plan: Plan,
+    sources: Sources,
+    rows: PairRows,
+    triangle: Triangle | None,
+    linear: list[Floats],
 ) -> PairOperator:
-    tables, seen, rest = kernel.split()
-    mapped = [_view_features(leaf, rows, factor) for factor, leaf in seen]
-    if plan.kind == "blocked" or rest is not None or any(Z is None for Z in mapped):
+    if plan.kind == "blocked":
         return BlockedOperator(kernel, sources, rows, _buffer(plan.budget))
     parts: list[PairOperator] = [
-        ProductOperator(table, sources[table.base], rows.left, rows.right, triangle) for table in tables
+        ProductOperator(table, sources[table.base], rows.left, rows.right, triangle) for table in kernel.split()[0]
     ]
-    if mapped:
-        parts.append(FeatureOperator(np.hstack([Z for Z in mapped if Z is not None])))
+    if linear:
+        parts.append(FeatureOperator(np.hstack(linear)))
     return parts[0] if len(parts) == 1 else SumOperator(parts)
 
 
-def _view_features(leaf: Seen, rows: PairRows, factor: float) -> Floats | None:
-    Z = leaf.kernel.features(rows.shown[leaf.view, False])
+def _view_features(leaf: Seen, table: Examples, factor: float) -> Floats | None:
+    Z = leaf.kernel.features(table)
     return None if Z is None or factor < 0 else np.sqrt(factor) * np.asarray(Z, dtype=np.float64)
 
 
