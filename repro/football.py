@@ -126,7 +126,7 @@ def evaluate(name: str, quick: bool) -> dict[str, Any]:
     learn, validate = past[past.year < VALIDATE_FROM], past[past.year >= VALIDATE_FROM]
     fit = MODELS[name]
     grid = [
-        (h, C) for h in ((4.0,) if quick else (2.0, 4.0, 8.0)) for C in ((0.1,) if quick else (0.03, 0.1, 0.3, 1.0))
+        (h, C) for h in ((4.0,) if quick else (4.0, 8.0, 16.0)) for C in ((0.1,) if quick else (0.3, 1.0, 3.0, 10.0))
     ]
     grid = grid[:1] if name == "home team" else grid
     areas = [accuracy_and_area(fit(learn, VALIDATE_FROM, h, C), validate)[1] for h, C in grid]
