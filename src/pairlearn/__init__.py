@@ -14,8 +14,17 @@ if TYPE_CHECKING:
     from pairlearn import data as data
     from pairlearn import graphs as graphs
     from pairlearn import kernels as kernels
+    from pairlearn import selection as selection
     from pairlearn.estimators.baselines import CosineBaseline as CosineBaseline
     from pairlearn.estimators.baselines import EuclidBaseline as EuclidBaseline
+    from pairlearn.estimators.learnt_baselines import KISSMEBaseline as KISSMEBaseline
+    from pairlearn.estimators.learnt_baselines import LDABaseline as LDABaseline
+    from pairlearn.estimators.learnt_baselines import LogisticBaseline as LogisticBaseline
+    from pairlearn.estimators.learnt_baselines import PCACosineBaseline as PCACosineBaseline
+    from pairlearn.estimators.learnt_baselines import PLDABaseline as PLDABaseline
+    from pairlearn.estimators.learnt_baselines import RCABaseline as RCABaseline
+    from pairlearn.estimators.learnt_baselines import WCCNBaseline as WCCNBaseline
+    from pairlearn.estimators.learnt_baselines import run_baselines as run_baselines
     from pairlearn.estimators.on_examples import OnExamples as OnExamples
     from pairlearn.estimators.one_class import OneClassPairSphere as OneClassPairSphere
     from pairlearn.estimators.one_class import OneClassPairSVM as OneClassPairSVM
@@ -53,10 +62,18 @@ if TYPE_CHECKING:
     from pairlearn.persist import load as load
     from pairlearn.persist import save as save
 
-_MODULES = ("data", "graphs", "kernels", "errors", "evaluation")
+_MODULES = ("data", "graphs", "kernels", "errors", "evaluation", "selection")
 _NAMES = {
     "CosineBaseline": "estimators.baselines",
     "EuclidBaseline": "estimators.baselines",
+    "KISSMEBaseline": "estimators.learnt_baselines",
+    "LDABaseline": "estimators.learnt_baselines",
+    "LogisticBaseline": "estimators.learnt_baselines",
+    "PCACosineBaseline": "estimators.learnt_baselines",
+    "PLDABaseline": "estimators.learnt_baselines",
+    "RCABaseline": "estimators.learnt_baselines",
+    "WCCNBaseline": "estimators.learnt_baselines",
+    "run_baselines": "estimators.learnt_baselines",
     "OnExamples": "estimators.on_examples",
     "PairSVC": "estimators.pair_svc",
     "DetCurve": "evaluation",

@@ -24,6 +24,15 @@ from scipy import sparse
 from pairlearn.data.files import write_whole
 from pairlearn.errors import InputError
 from pairlearn.estimators.baselines import CosineBaseline, EuclidBaseline
+from pairlearn.estimators.learnt_baselines import (
+    KISSMEBaseline,
+    LDABaseline,
+    LogisticBaseline,
+    PCACosineBaseline,
+    PLDABaseline,
+    RCABaseline,
+    WCCNBaseline,
+)
 from pairlearn.estimators.machine import PairMachine
 from pairlearn.estimators.one_class import OneClassPairSphere, OneClassPairSVM
 from pairlearn.estimators.pair_ranker import PairRanker
@@ -44,7 +53,9 @@ FORMAT = "pairlearn model"
 VERSION = 1
 
 MACHINES = (PairSVC, PairRanker, PairSVR, OneClassPairSVM, OneClassPairSphere, TransductivePairSVC)
-MODELS: dict[str, type[Any]] = {model.__name__: model for model in (*MACHINES, EuclidBaseline, CosineBaseline)}
+UNTRAINED = (EuclidBaseline, CosineBaseline)
+LEARNT = (PCACosineBaseline, WCCNBaseline, RCABaseline, LDABaseline, KISSMEBaseline, PLDABaseline, LogisticBaseline)
+MODELS: dict[str, type[Any]] = {model.__name__: model for model in (*MACHINES, *UNTRAINED, *LEARNT)}
 VALUES: dict[str, type[Any]] = {
     value.__name__: value
     for value in (

@@ -1,5 +1,6 @@
 """Data to learn from: synthetic tasks with known classes and known posteriors."""
 
+from pairlearn.data.protocols import Protocol, read_lfw_pairs, read_lfw_view1
 from pairlearn.data.synthetic import (
     checker_board,
     checker_board_difference_posterior,
@@ -14,6 +15,7 @@ from pairlearn.data.synthetic import (
 )
 
 __all__ = [
+    "Protocol",
     "checker_board",
     "checker_board_difference_posterior",
     "disturbed_orthant",
@@ -23,5 +25,7 @@ __all__ = [
     "double_interval",
     "identical_examples",
     "orthant",
+    "read_lfw_pairs",
+    "read_lfw_view1",
     "sliding_memory_pairs",
 ]

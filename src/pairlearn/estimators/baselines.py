@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -36,7 +37,7 @@ class EuclidBaseline(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> Floats:
         """Score of every pair, (n_pairs,); larger = more alike."""
-        pairs = _rows_of_numbers(as_pairs(X))
+        pairs = rows_of_numbers(as_pairs(X))
         return self._scores(pairs.examples, pairs.left, pairs.right)
 
     def predict(self, X: Any) -> Ints:
@@ -50,7 +51,7 @@ class EuclidBaseline(ClassifierMixin, BaseEstimator):
         return -np.sqrt(np.maximum(norms - 2.0 * Linear()(probe, gallery), 0.0))
 
     def _scores(self, X: Examples, left: Ints, right: Ints) -> Floats:
-        return _by_blocks(left, right, lambda a, b: -np.sqrt(Linear().diag(X[a] - X[b])))
+        return by_blocks(left, right, lambda a, b: -np.sqrt(Linear().diag(X[a] - X[b])), X.shape[1])
 
 
 class CosineBaseline(EuclidBaseline):
@@ -73,16 +74,19 @@ class CosineBaseline(EuclidBaseline):
             product = X[a].multiply(X[b]).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X[a], X[b])
             return np.asarray(product).ravel() * (scale[a] * scale[b])
 
-        return _by_blocks(left, right, dots)
+        return by_blocks(left, right, dots, X.shape[1])
 
 
-def _rows_of_numbers(pairs: Pairs) -> Pairs:
+def rows_of_numbers(pairs: Pairs) -> Pairs:
+    """The pairs, if their examples are rows of numbers in one table."""
     X = pairs.examples
     if not (sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2)) or pairs.right_examples is not None:
         raise InputError("this baseline compares rows of numbers in one table; pass a 2-D array or a sparse matrix")
     return pairs
 
 
-def _by_blocks(left: Ints, right: Ints, score: Any, step: int = 2**15) -> Floats:
+def by_blocks(left: Ints, right: Ints, score: Callable[[Ints, Ints], Floats], width: int = 128) -> Floats:
+    """score(left, right) block by block, so that gathered rows of `width` numbers stay within 32 MB."""
+    step = max(1, 2**22 // max(width, 1))
     parts = [score(left[t : t + step], right[t : t + step]) for t in range(0, len(left), step)]
     return np.concatenate(parts) if parts else np.zeros(0)
