@@ -160,9 +160,9 @@ def test_a_gallery_is_compared_with_training_pairs_of_one_table() -> None:
 def test_splitters_give_what_they_promise() -> None:
     pairs, classes = pl.all_pairs(np.eye(24)), np.repeat(np.arange(6), 4)
     for splitter, task in (
-        (PairKFold(3), "pair"),
-        (ExampleKFold(classes, 2), "interexample"),
-        (ClassKFold(classes, 3), "interclass"),
+        (PairKFold(n_splits=3), "pair"),
+        (ExampleKFold(classes, n_splits=2), "interexample"),
+        (ClassKFold(classes, n_splits=3), "interclass"),
     ):
         for train, test in splitter.split(pairs):
             assert find_leaks(pairs[train], pairs[test], classes).task == task

@@ -166,7 +166,7 @@ def test_arrays_of_pairs_are_folded() -> None:
 @given(some_pairs(), st.integers(0, 9), st.sampled_from([0.1, 0.25, 0.5, 0.9]))
 def test_pair_split_is_a_partition_without_shared_pairs(made: tuple, seed: int, share: float) -> None:
     pairs, _ = made
-    for train, test in drawn(PairSplit(share, n_splits=2, random_state=seed), pairs):
+    for train, test in drawn(PairSplit(test_share=share, n_splits=2, random_state=seed), pairs):
         assert sorted([*train, *test]) == list(range(len(pairs)))
         assert not couples(pairs, train) & couples(pairs, test)
         distinct = {c for c in couples(pairs, range(len(pairs))) if len(c) == 2}
@@ -177,7 +177,7 @@ def test_pair_split_is_a_partition_without_shared_pairs(made: tuple, seed: int, 
 @given(some_pairs(), st.integers(0, 9), st.integers(2, 4), st.integers(1, 2))
 def test_pair_folds_test_every_pair_once(made: tuple, seed: int, k: int, repeats: int) -> None:
     pairs, _ = made
-    splits = drawn(PairKFold(k, repeats, seed), pairs)
+    splits = drawn(PairKFold(n_splits=k, n_repeats=repeats, random_state=seed), pairs)
     tested = Counter(int(number) for _, test in splits for number in test)
     assert tested == dict.fromkeys(np.flatnonzero(~pairs.reflexive).tolist(), repeats)
     for train, test in splits:
@@ -190,7 +190,7 @@ def test_pair_folds_test_every_pair_once(made: tuple, seed: int, k: int, repeats
 def test_pairs_of_two_tables_are_ordered() -> None:
     """(0, 1) and (1, 0) are different pairs when the sides are different tables."""
     pairs = pl.Pairs(np.eye(2), [0, 1], [1, 0], right_examples=np.eye(2))
-    train, test = next(PairSplit(0.5).split(pairs))
+    train, test = next(PairSplit(test_share=0.5).split(pairs))
     assert len(train) == len(test) == 1
 
 
@@ -208,7 +208,10 @@ def check_examples_split(pairs: pl.Pairs, train: np.ndarray, test: np.ndarray, u
 @given(some_pairs(), st.integers(0, 9))
 def test_example_split_keeps_examples_apart(made: tuple, seed: int) -> None:
     pairs, classes = made
-    for splitter in (ExampleSplit(classes, 0.4, 2, seed), ExampleSplit(None, 0.4, 2, seed)):
+    for splitter in (
+        ExampleSplit(classes, test_share=0.4, n_splits=2, random_state=seed),
+        ExampleSplit(None, test_share=0.4, n_splits=2, random_state=seed),
+    ):
         for train, test in possible(splitter, pairs):
             assert not examples_of(pairs, train) & examples_of(pairs, test)
 
@@ -223,7 +226,7 @@ def test_classes_of_two_or_more_are_on_both_sides(classes: list[int], seed: int,
         train_classes, test_classes = ({classes[i] for i in examples_of(pairs, half)} for half in (train, test))
         assert train_classes == set(classes)
         assert test_classes == shared
-    for train, test in drawn(ExampleKFold(classes, k, **options), pairs):
+    for train, test in drawn(ExampleKFold(classes, n_splits=k, **options), pairs):
         train_classes, test_classes = ({classes[i] for i in examples_of(pairs, half)} for half in (train, test))
         assert train_classes == set(classes)
         assert test_classes <= shared
@@ -235,7 +238,9 @@ def test_classes_of_two_or_more_are_on_both_sides(classes: list[int], seed: int,
 def test_example_folds_test_every_example_once(classes: list[int], seed: int, k: int) -> None:
     pairs = pl.all_pairs(np.eye(len(classes)))
     tested: Counter[int] = Counter()
-    for train, test in drawn(ExampleKFold(classes, k, 1, seed, reflexive_tests=True), pairs):
+    for train, test in drawn(
+        ExampleKFold(classes, n_splits=k, n_repeats=1, random_state=seed, reflexive_tests=True), pairs
+    ):
         unseen = examples_of(pairs, test)
         tested.update(unseen)
         check_examples_split(pairs, train, np.setdiff1d(test, np.flatnonzero(pairs.reflexive)), unseen)
@@ -256,7 +261,10 @@ def test_the_share_is_taken_of_each_class() -> None:
 @given(some_pairs(), st.integers(0, 9), st.integers(2, 3))
 def test_class_splits_keep_classes_apart_on_both_sides(made: tuple, seed: int, k: int) -> None:
     pairs, classes = made
-    for splitter in (ClassSplit(classes, 0.3, 2, seed), ClassKFold(classes, k, 1, seed)):
+    for splitter in (
+        ClassSplit(classes, test_share=0.3, n_splits=2, random_state=seed),
+        ClassKFold(classes, n_splits=k, n_repeats=1, random_state=seed),
+    ):
         for train, test in possible(splitter, pairs):
             known, new = ({classes[i] for i in examples_of(pairs, half)} for half in (train, test))
             assert not known & new
@@ -266,7 +274,9 @@ def test_class_splits_keep_classes_apart_on_both_sides(made: tuple, seed: int, k
 @given(st.lists(st.integers(0, 5), min_size=6, max_size=20), st.integers(0, 9), st.integers(2, 3))
 def test_class_folds_test_every_class_once(classes: list[int], seed: int, k: int) -> None:
     pairs, tested = pl.all_pairs(np.eye(len(classes))), Counter[int]()
-    for train, test in drawn(ClassKFold(classes, k, 1, seed, reflexive_tests=True), pairs):
+    for train, test in drawn(
+        ClassKFold(classes, n_splits=k, n_repeats=1, random_state=seed, reflexive_tests=True), pairs
+    ):
         new = {classes[i] for i in examples_of(pairs, test)}
         tested.update(new)
         unseen = {i for i, c in enumerate(classes) if c in new}
@@ -300,7 +310,10 @@ def sides_of(pairs: pl.Pairs, numbers: np.ndarray) -> tuple[set[int], set[int]]:
 @settings(max_examples=60, deadline=None)
 @given(two_tables(), st.sampled_from(["left", "right", "both"]), st.integers(0, 9))
 def test_cold_examples_are_unseen(pairs: pl.Pairs, side: str, seed: int) -> None:
-    for splitter in (ColdStartSplit(side, 0.3, 2, seed), ColdStartKFold(side, 2, 1, seed)):
+    for splitter in (
+        ColdStartSplit(side, test_share=0.3, n_splits=2, random_state=seed),
+        ColdStartKFold(side, n_splits=2, n_repeats=1, random_state=seed),
+    ):
         for train, test in possible(splitter, pairs):
             (left, right), (new_left, new_right) = sides_of(pairs, train), sides_of(pairs, test)
             assert side == "right" or not left & new_left
@@ -310,7 +323,7 @@ def test_cold_examples_are_unseen(pairs: pl.Pairs, side: str, seed: int) -> None
 
 @pytest.mark.parametrize("side", ["left", "right", "both"])
 def test_cold_folds_test_every_pair_once_per_repeat(side: str) -> None:
-    splits = list(ColdStartKFold(side, 3, 2).split(GRID))
+    splits = list(ColdStartKFold(side, n_splits=3, n_repeats=2).split(GRID))
     assert Counter(int(k) for _, test in splits for k in test) == dict.fromkeys(range(48), 2)
     for train, test in splits:
         new_left, new_right = sides_of(GRID, test)
@@ -401,7 +414,7 @@ def test_bad_classes_are_refused(make: type, classes: object, message: str) -> N
         (lambda: PairKFold(random_state=-1), "random_state"),
         (lambda: PairSplit(random_state=None), "random_state"),
         (lambda: ColdStartSplit("up"), "'left', 'right' or 'both', got 'up'"),
-        (lambda: ColdStartKFold("", 2), "'left', 'right' or 'both'"),
+        (lambda: ColdStartKFold("", n_splits=2), "'left', 'right' or 'both'"),
     ],
 )
 def test_bad_options_are_refused_at_once(make: object, message: str) -> None:
@@ -421,7 +434,7 @@ def test_bad_options_are_refused_at_once(make: object, message: str) -> None:
         (ExampleSplit(None), GRID, "needs pairs of one table; for two tables use ColdStartSplit"),
         (ClassSplit(CLASSES[:6]), GRID, "needs pairs of one table"),
         (ColdStartSplit("left"), ALL, "right_examples; for one table use ExampleSplit"),
-        (ColdStartKFold("right", 9), GRID, "8 right examples cannot fill 9 folds"),
+        (ColdStartKFold("right", n_splits=9), GRID, "8 right examples cannot fill 9 folds"),
         (PairSplit(), "text", "expected pl.Pairs"),
     ],
 )

@@ -1,6 +1,7 @@
 """Which pairs to train and test on: fair splits, a leak check, sampling, and labels inferred by transitivity."""
 
 from pairlearn.selection.leaks import Leaks, find_leaks, refuse_leaks
+from pairlearn.selection.nested import nested_by_class_count, nested_by_epcr
 from pairlearn.selection.sampling import HardNegatives, PairCounts, PairSampler, count_pairs, sliding_memory
 from pairlearn.selection.splits import (
     ClassKFold,
@@ -11,8 +12,6 @@ from pairlearn.selection.splits import (
     ExampleSplit,
     PairKFold,
     PairSplit,
-    nested_by_class_count,
-    nested_by_epcr,
 )
 from pairlearn.selection.transitivity import ContradictionError, Inference, fewest_pairs, infer_labels
 

@@ -13,7 +13,7 @@ from scipy import sparse
 from pairlearn.errors import InputError
 from pairlearn.examples import count_examples
 from pairlearn.pairs import Pairs, as_pairs
-from pairlearn.selection.splits import class_names
+from pairlearn.selection.drawing import class_names
 from pairlearn.types import Examples, Ints
 
 Task = Literal["none", "pair", "interexample", "interclass"]

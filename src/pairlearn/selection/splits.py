@@ -1,4 +1,4 @@
-"""Splitters for the three generalisation tasks and for cold start, and nested training sets.
+"""Splitters for the three generalisation tasks and for cold start.
 
 All are used like scikit-learn's: `split(X, y)` yields (train, test) arrays of pair numbers, so each of them is a `cv=`.
 What is drawn are only the pairs, examples or classes that occur in X: a slice of pairs can be split again.
@@ -8,18 +8,17 @@ Reflexive pairs (a, a) are easy and would flatter a result: they are never teste
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
-from math import isfinite
-from numbers import Integral
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 
 from pairlearn.errors import InputError
 from pairlearn.examples import count_examples
 from pairlearn.pairs import Pairs, as_pairs
+from pairlearn.selection.drawing import Folds, Shares, Way, class_codes
 from pairlearn.types import Bools, Ints
 
 Split = tuple[Ints, Ints]
@@ -27,96 +26,10 @@ Masks = tuple[Bools, Bools]
 Side = Literal["left", "right", "both"]
 
 
-# --------------------------------------------------------------------------- ways to draw the test units
-
-
-class Way(Protocol):
-    """How test units are drawn, `count` times."""
-
-    @property
-    def count(self) -> int: ...
-
-    def draw(self, strata: Ints, name: str, stream: int = 0) -> Iterator[Bools]: ...
-
-
-@dataclass(frozen=True)
-class Shares:
-    """`n_splits` times a random share of every stratum; a stratum with one unit is never tested."""
-
-    test_share: float
-    n_splits: int
-    random_state: int
-
-    def __post_init__(self) -> None:
-        share = self.test_share
-        if isinstance(share, bool) or not isinstance(share, (int, float, np.floating)) or not 0 < share < 1:
-            raise InputError(f"test_share must lie between 0 and 1, got {share!r}; 0.25 tests a quarter")
-        _check_whole("n_splits", self.n_splits, 1)
-        _check_whole("random_state", self.random_state, 0)
-
-    @property
-    def count(self) -> int:
-        return self.n_splits
-
-    def draw(self, strata: Ints, name: str, stream: int = 0) -> Iterator[Bools]:
-        """Masks of the test units, one stratum number per unit."""
-        if not np.any(np.bincount(strata, minlength=1) > 1):
-            raise InputError(f"{len(strata)} {name} cannot be shared out; give at least 2 (of one class)")
-        return (self._one(strata, np.random.default_rng((self.random_state, stream, k))) for k in range(self.n_splits))
-
-    def _one(self, strata: Ints, rng: np.random.Generator) -> Bools:
-        sizes = np.bincount(strata)
-        quota = np.clip(np.rint(self.test_share * sizes), np.minimum(sizes - 1, 1), sizes - 1)
-        return _rank_in_stratum(strata, rng.permutation(len(strata))) < quota[strata]
-
-
-@dataclass(frozen=True)
-class Folds:
-    """`n_repeats` times `n_splits` folds of every stratum; a stratum with one unit is never tested."""
-
-    n_splits: int
-    n_repeats: int
-    random_state: int
-
-    def __post_init__(self) -> None:
-        _check_whole("n_splits", self.n_splits, 2)
-        _check_whole("n_repeats", self.n_repeats, 1)
-        _check_whole("random_state", self.random_state, 0)
-
-    @property
-    def count(self) -> int:
-        return self.n_splits * self.n_repeats
-
-    def draw(self, strata: Ints, name: str, stream: int = 0) -> Iterator[Bools]:
-        """Masks of the test units, one stratum number per unit."""
-        n_dealt = int(np.sum(np.bincount(strata, minlength=1)[strata] > 1))
-        if n_dealt < self.n_splits:
-            raise InputError(f"{n_dealt} {name} cannot fill {self.n_splits} folds; use fewer folds or add {name}")
-        seeds = ((self.random_state, stream, repeat) for repeat in range(self.n_repeats))
-        folds = (self._deal(strata, np.random.default_rng(seed)) for seed in seeds)
-        return (fold == k for fold in folds for k in range(self.n_splits))
-
-    def _deal(self, strata: Ints, rng: np.random.Generator) -> Ints:
-        # Dealing stratum after stratum like cards keeps both the folds and each stratum in them balanced.
-        sizes = np.bincount(strata)
-        order = np.lexsort((rng.permutation(len(strata)), rng.permutation(len(sizes))[strata]))
-        order = order[sizes[strata[order]] > 1]
-        fold = np.full(len(strata), -1)
-        fold[order] = np.arange(len(order)) % self.n_splits
-        return fold
-
-
-def _rank_in_stratum(strata: Ints, keys: Ints) -> Ints:
-    order = np.lexsort((keys, strata))
-    starts = np.concatenate([[0], np.cumsum(np.bincount(strata))])
-    rank = np.empty(len(strata), dtype=np.int64)
-    rank[order] = np.arange(len(strata)) - starts[strata[order]]
-    return rank
-
-
 # --------------------------------------------------------------------------- what every splitter does
 
 
+@dataclass(frozen=True, kw_only=True)
 class Splitter(ABC):
     """Common to all: check, draw, drop reflexive test pairs, refuse splits of no use."""
 
@@ -175,11 +88,35 @@ def _one_table(pairs: Pairs, name: str) -> None:
         raise InputError(f"{name} needs pairs of one table; for two tables use ColdStartSplit(unseen='both')")
 
 
+@dataclass(frozen=True, kw_only=True)
+class ByShare(Splitter):
+    """`n_splits` random shares."""
+
+    test_share: float = 0.25
+    n_splits: int = 1
+    random_state: int = 0
+
+    def _way(self) -> Way:
+        return Shares(self.test_share, self.n_splits, self.random_state)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByFold(Splitter):
+    """`n_repeats` times `n_splits` folds."""
+
+    n_splits: int = 5
+    n_repeats: int = 1
+    random_state: int = 0
+
+    def _way(self) -> Way:
+        return Folds(self.n_splits, self.n_repeats, self.random_state)
+
+
 # --------------------------------------------------------------------------- pair task
 
 
 @dataclass(frozen=True)
-class PairSplit(Splitter):
+class PairSplit(ByShare):
     """Pair task: random shares of the pairs; examples may be shared, a pair never is, in no order.
 
     Reflexive pairs always train.
@@ -191,20 +128,12 @@ class PairSplit(Splitter):
     [0, 1, 2, 3]
     """
 
-    test_share: float = 0.25
-    n_splits: int = 1
-    random_state: int = 0
-    reflexive_tests: bool = False
-
-    def _way(self) -> Way:
-        return Shares(self.test_share, self.n_splits, self.random_state)
-
     def _masks(self, pairs: Pairs) -> Iterator[Masks]:
         return _split_pairs(pairs, self._way(), self.reflexive_tests)
 
 
 @dataclass(frozen=True)
-class PairKFold(Splitter):
+class PairKFold(ByFold):
     """Pair task: k folds of the pairs; every pair that is not reflexive is tested once per repeat.
 
     >>> import numpy as np, pairlearn as pl
@@ -212,14 +141,6 @@ class PairKFold(Splitter):
     >>> [len(test) for train, test in folds]
     [2, 2, 2]
     """
-
-    n_splits: int = 5
-    n_repeats: int = 1
-    random_state: int = 0
-    reflexive_tests: bool = False
-
-    def _way(self) -> Way:
-        return Folds(self.n_splits, self.n_repeats, self.random_state)
 
     def _masks(self, pairs: Pairs) -> Iterator[Masks]:
         return _split_pairs(pairs, self._way(), self.reflexive_tests)
@@ -250,7 +171,7 @@ def pair_codes(pairs: Pairs) -> Ints:
 
 
 @dataclass(frozen=True, eq=False)
-class ExampleSplit(Splitter):
+class ExampleSplit(ByShare):
     """Interexample task: random shares of the examples of each class; pairs that mix both sides are dropped.
 
     `classes` holds one value per example. Each class with two examples or more is on both sides; a class with one
@@ -264,20 +185,13 @@ class ExampleSplit(Splitter):
     """
 
     classes: Any = field(repr=False)
-    test_share: float = 0.25
-    n_splits: int = 1
-    random_state: int = 0
-    reflexive_tests: bool = False
-
-    def _way(self) -> Way:
-        return Shares(self.test_share, self.n_splits, self.random_state)
 
     def _masks(self, pairs: Pairs) -> Iterator[Masks]:
         return _split_examples(pairs, self.classes, self._way())
 
 
 @dataclass(frozen=True, eq=False)
-class ExampleKFold(Splitter):
+class ExampleKFold(ByFold):
     """Interexample task: k folds of the examples of each class; pairs that mix both sides are dropped.
 
     >>> import numpy as np, pairlearn as pl
@@ -287,13 +201,6 @@ class ExampleKFold(Splitter):
     """
 
     classes: Any = field(repr=False)
-    n_splits: int = 5
-    n_repeats: int = 1
-    random_state: int = 0
-    reflexive_tests: bool = False
-
-    def _way(self) -> Way:
-        return Folds(self.n_splits, self.n_repeats, self.random_state)
 
     def _masks(self, pairs: Pairs) -> Iterator[Masks]:
         return _split_examples(pairs, self.classes, self._way())
@@ -325,7 +232,7 @@ def _both_sides(pairs: Pairs, tested: Bools) -> Masks:
 
 
 @dataclass(frozen=True, eq=False)
-class ClassSplit(Splitter):
+class ClassSplit(ByShare):
     """Interclass task: random shares of the classes; no class is on both sides, mixed pairs are dropped.
 
     >>> import numpy as np, pairlearn as pl
@@ -337,20 +244,13 @@ class ClassSplit(Splitter):
     """
 
     classes: Any = field(repr=False)
-    test_share: float = 0.25
-    n_splits: int = 1
-    random_state: int = 0
-    reflexive_tests: bool = False
-
-    def _way(self) -> Way:
-        return Shares(self.test_share, self.n_splits, self.random_state)
 
     def _masks(self, pairs: Pairs) -> Iterator[Masks]:
         return _split_classes(pairs, self.classes, self._way())
 
 
 @dataclass(frozen=True, eq=False)
-class ClassKFold(Splitter):
+class ClassKFold(ByFold):
     """Interclass task: k folds of the classes; no class is on both sides, mixed pairs are dropped.
 
     >>> import numpy as np, pairlearn as pl
@@ -360,13 +260,6 @@ class ClassKFold(Splitter):
     """
 
     classes: Any = field(repr=False)
-    n_splits: int = 5
-    n_repeats: int = 1
-    random_state: int = 0
-    reflexive_tests: bool = False
-
-    def _way(self) -> Way:
-        return Folds(self.n_splits, self.n_repeats, self.random_state)
 
     def _masks(self, pairs: Pairs) -> Iterator[Masks]:
         return _split_classes(pairs, self.classes, self._way())
@@ -384,7 +277,7 @@ def _split_classes(pairs: Pairs, classes: Any, way: Way) -> Iterator[Masks]:
 
 
 @dataclass(frozen=True)
-class ColdStartSplit(Splitter):
+class ColdStartSplit(ByShare):
     """Pairs of two tables: test pairs with unseen left examples, unseen right examples, or both; mixed are dropped.
 
     >>> import numpy as np, pairlearn as pl
@@ -395,23 +288,17 @@ class ColdStartSplit(Splitter):
     """
 
     unseen: Side
-    test_share: float = 0.25
-    n_splits: int = 1
-    random_state: int = 0
 
     def __post_init__(self) -> None:
         _check_side(self.unseen)
         super().__post_init__()
-
-    def _way(self) -> Way:
-        return Shares(self.test_share, self.n_splits, self.random_state)
 
     def _masks(self, pairs: Pairs) -> Iterator[Masks]:
         return (_cold(pairs, *sides) for sides in zip(*_cold_draws(pairs, self.unseen, self._way()), strict=True))
 
 
 @dataclass(frozen=True)
-class ColdStartKFold(Splitter):
+class ColdStartKFold(ByFold):
     """Pairs of two tables in folds: every pair is tested once per repeat.
 
     For `unseen="both"` each of the k left folds meets each of the k right folds: k² splits.
@@ -424,16 +311,10 @@ class ColdStartKFold(Splitter):
     """
 
     unseen: Side
-    n_splits: int = 5
-    n_repeats: int = 1
-    random_state: int = 0
 
     def __post_init__(self) -> None:
         _check_side(self.unseen)
         super().__post_init__()
-
-    def _way(self) -> Way:
-        return Folds(self.n_splits, self.n_repeats, self.random_state)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Number of (train, test) splits."""
@@ -475,94 +356,3 @@ def _cold(pairs: Pairs, unseen_left: Bools | None, unseen_right: Bools | None) -
     columns = zip((unseen_left, unseen_right), pairs.columns, strict=True)
     sides = [unseen[column] for unseen, column in columns if unseen is not None]
     return ~np.logical_or.reduce(sides), np.logical_and.reduce(sides)
-
-
-# --------------------------------------------------------------------------- nested sets
-
-
-def nested_by_class_count(classes: Any, counts: Sequence[int], random_state: int = 0) -> list[Ints]:
-    """All examples of `counts[k]` random classes, for each k; a smaller set lies in every larger one.
-
-    >>> [chosen.tolist() for chosen in nested_by_class_count(list("aabbcc"), [1, 3])]
-    [[2, 3], [0, 1, 2, 3, 4, 5]]
-    """
-    codes = class_codes(classes)
-    n_classes = int(codes.max()) + 1
-    for count in _check_sizes("counts", counts):
-        if count > n_classes:
-            raise InputError(f"counts asks for {count} classes, but there are {n_classes}; ask for fewer")
-    _check_whole("random_state", random_state, 0)
-    place = np.random.default_rng(random_state).permutation(n_classes)[codes]
-    return [np.flatnonzero(place < count) for count in counts]
-
-
-def nested_by_epcr(classes: Any, sizes: Sequence[int], random_state: int = 0) -> list[Ints]:
-    """`sizes[k]` random examples of each class, for each k; a smaller set lies in every larger one.
-
-    Only classes with at least max(sizes) examples take part, so that all sets have the same classes.
-
-    >>> [chosen.tolist() for chosen in nested_by_epcr(list("aaabbbc"), [1, 2])]
-    [[0, 5], [0, 2, 4, 5]]
-    """
-    codes = class_codes(classes)
-    largest = max(_check_sizes("sizes", sizes))
-    _check_whole("random_state", random_state, 0)
-    counts = np.bincount(codes)
-    if counts.max() < largest:
-        raise InputError(f"no class has {largest} examples, the largest has {counts.max()}; use smaller sizes")
-    keys = np.random.default_rng(random_state).permutation(len(codes))
-    rank = np.where(counts[codes] >= largest, _rank_in_stratum(codes, keys), largest)
-    return [np.flatnonzero(rank < size) for size in sizes]
-
-
-# --------------------------------------------------------------------------- checks
-
-
-def class_codes(classes: Any, n_examples: int | None = None) -> Ints:
-    """Classes of any kind as numbers 0, 1, … in order of appearance."""
-    codes: dict[Any, int] = {}
-    names = class_names(classes, n_examples)
-    return np.array([codes.setdefault(name, len(codes)) for name in names], dtype=np.int64)
-
-
-def class_names(classes: Any, n_examples: int | None = None, name: str = "classes") -> list[Any]:
-    """One class or identity per example, as a list, or what is wrong with them."""
-    shape = np.shape(classes) if isinstance(classes, np.ndarray) or not hasattr(classes, "__len__") else (len(classes),)
-    if len(shape) != 1 or isinstance(classes, (str, bytes)) or (n_examples is not None and shape[0] != n_examples):
-        wanted = "" if n_examples is None else f", {n_examples}"
-        raise InputError(f"{name} must hold one value per example{wanted}, got shape {shape}")
-    names = classes.tolist() if hasattr(classes, "tolist") else list(classes)
-    if not names:
-        raise InputError(f"{name} are empty; give one value per example")
-    bad = next((row for row, value in enumerate(names) if _is_missing(value)), None)
-    if bad is not None:
-        raise InputError(
-            f"{name} contain a missing or infinite value (example {bad}); name it or drop the pairs of this example"
-        )
-    try:
-        set(names)
-    except TypeError as error:
-        raise InputError(f"{name} must be numbers, strings or other hashable values, one per example") from error
-    return names
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None or (isinstance(value, float) and not isfinite(value)):
-        return True
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):  # pandas.NA refuses to be true or false
-        return True
-
-
-def _check_whole(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}")
-
-
-def _check_sizes(name: str, sizes: Sequence[int]) -> list[int]:
-    if len(sizes) == 0:
-        raise InputError(f"{name} are empty; name at least one size")
-    for size in sizes:
-        _check_whole(f"each of the {name}", size, 1)
-    return [int(size) for size in sizes]

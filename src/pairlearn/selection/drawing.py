@@ -1,0 +1,145 @@
+"""How test units are drawn: random shares or folds of pairs, examples or classes, stratum by stratum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isfinite
+from numbers import Integral
+from typing import Any, Protocol
+
+import numpy as np
+
+from pairlearn.errors import InputError
+from pairlearn.types import Bools, Ints
+
+
+class Way(Protocol):
+    """How test units are drawn, `count` times."""
+
+    @property
+    def count(self) -> int: ...
+
+    def draw(self, strata: Ints, name: str, stream: int = 0) -> Iterator[Bools]: ...
+
+
+@dataclass(frozen=True)
+class Shares:
+    """`n_splits` times a random share of every stratum; a stratum with one unit is never tested."""
+
+    test_share: float
+    n_splits: int
+    random_state: int
+
+    def __post_init__(self) -> None:
+        share = self.test_share
+        if isinstance(share, bool) or not isinstance(share, (int, float, np.floating)) or not 0 < share < 1:
+            raise InputError(f"test_share must lie between 0 and 1, got {share!r}; 0.25 tests a quarter")
+        check_whole("n_splits", self.n_splits, 1)
+        check_whole("random_state", self.random_state, 0)
+
+    @property
+    def count(self) -> int:
+        return self.n_splits
+
+    def draw(self, strata: Ints, name: str, stream: int = 0) -> Iterator[Bools]:
+        """Masks of the test units, one stratum number per unit."""
+        if not np.any(np.bincount(strata, minlength=1) > 1):
+            raise InputError(f"{len(strata)} {name} cannot be shared out; give at least 2 (of one class)")
+        return (self._one(strata, np.random.default_rng((self.random_state, stream, k))) for k in range(self.n_splits))
+
+    def _one(self, strata: Ints, rng: np.random.Generator) -> Bools:
+        sizes = np.bincount(strata)
+        quota = np.clip(np.rint(self.test_share * sizes), np.minimum(sizes - 1, 1), sizes - 1)
+        return rank_in_stratum(strata, rng.permutation(len(strata))) < quota[strata]
+
+
+@dataclass(frozen=True)
+class Folds:
+    """`n_repeats` times `n_splits` folds of every stratum; a stratum with one unit is never tested."""
+
+    n_splits: int
+    n_repeats: int
+    random_state: int
+
+    def __post_init__(self) -> None:
+        check_whole("n_splits", self.n_splits, 2)
+        check_whole("n_repeats", self.n_repeats, 1)
+        check_whole("random_state", self.random_state, 0)
+
+    @property
+    def count(self) -> int:
+        return self.n_splits * self.n_repeats
+
+    def draw(self, strata: Ints, name: str, stream: int = 0) -> Iterator[Bools]:
+        """Masks of the test units, one stratum number per unit."""
+        n_dealt = int(np.sum(np.bincount(strata, minlength=1)[strata] > 1))
+        if n_dealt < self.n_splits:
+            raise InputError(f"{n_dealt} {name} cannot fill {self.n_splits} folds; use fewer folds or add {name}")
+        seeds = ((self.random_state, stream, repeat) for repeat in range(self.n_repeats))
+        folds = (self._deal(strata, np.random.default_rng(seed)) for seed in seeds)
+        return (fold == k for fold in folds for k in range(self.n_splits))
+
+    def _deal(self, strata: Ints, rng: np.random.Generator) -> Ints:
+        # Dealing stratum after stratum like cards keeps both the folds and each stratum in them balanced.
+        sizes = np.bincount(strata)
+        order = np.lexsort((rng.permutation(len(strata)), rng.permutation(len(sizes))[strata]))
+        order = order[sizes[strata[order]] > 1]
+        fold = np.full(len(strata), -1)
+        fold[order] = np.arange(len(order)) % self.n_splits
+        return fold
+
+
+def rank_in_stratum(strata: Ints, keys: Ints) -> Ints:
+    """Place of every unit within its stratum, by rising keys."""
+    order = np.lexsort((keys, strata))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(strata))])
+    rank = np.empty(len(strata), dtype=np.int64)
+    rank[order] = np.arange(len(strata)) - starts[strata[order]]
+    return rank
+
+
+# --------------------------------------------------------------------------- checks
+
+
+def class_codes(classes: Any, n_examples: int | None = None) -> Ints:
+    """Classes of any kind as numbers 0, 1, … in order of appearance."""
+    codes: dict[Any, int] = {}
+    names = class_names(classes, n_examples)
+    return np.array([codes.setdefault(name, len(codes)) for name in names], dtype=np.int64)
+
+
+def class_names(classes: Any, n_examples: int | None = None, name: str = "classes") -> list[Any]:
+    """One class or identity per example, as a list, or what is wrong with them."""
+    shape = np.shape(classes) if isinstance(classes, np.ndarray) or not hasattr(classes, "__len__") else (len(classes),)
+    if len(shape) != 1 or isinstance(classes, (str, bytes)) or (n_examples is not None and shape[0] != n_examples):
+        wanted = "" if n_examples is None else f", {n_examples}"
+        raise InputError(f"{name} must hold one value per example{wanted}, got shape {shape}")
+    names = classes.tolist() if hasattr(classes, "tolist") else list(classes)
+    if not names:
+        raise InputError(f"{name} are empty; give one value per example")
+    bad = next((row for row, value in enumerate(names) if _is_missing(value)), None)
+    if bad is not None:
+        raise InputError(
+            f"{name} contain a missing or infinite value (example {bad}); name it or drop the pairs of this example"
+        )
+    try:
+        set(names)
+    except TypeError as error:
+        raise InputError(f"{name} must be numbers, strings or other hashable values, one per example") from error
+    return names
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or (isinstance(value, float) and not isfinite(value)):
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # pandas.NA refuses to be true or false
+        return True
+
+
+def check_whole(name: str, value: Any, least: int) -> None:
+    """Refuse anything but a whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}")
