@@ -61,8 +61,17 @@ if TYPE_CHECKING:
     from pairlearn.pairs import all_pairs as all_pairs
     from pairlearn.persist import load as load
     from pairlearn.persist import save as save
+    from pairlearn.selection import scorers as scorers
 
-_MODULES = ("data", "graphs", "kernels", "errors", "evaluation", "selection")
+_MODULES = {
+    "data": "data",
+    "graphs": "graphs",
+    "kernels": "kernels",
+    "errors": "errors",
+    "evaluation": "evaluation",
+    "selection": "selection",
+    "scorers": "selection.scorers",
+}
 _NAMES = {
     "CosineBaseline": "estimators.baselines",
     "EuclidBaseline": "estimators.baselines",
@@ -117,7 +126,7 @@ __all__ = ["__version__", *_MODULES, *_NAMES]
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return import_module(f"pairlearn.{name}")
+        return import_module(f"pairlearn.{_MODULES[name]}")
     if name in _NAMES:
         value = getattr(import_module(f"pairlearn.{_NAMES[name]}"), name)
         globals()[name] = value
