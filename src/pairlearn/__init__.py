@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from pairlearn.pair_kernels import group_polynomial as group_polynomial
     from pairlearn.pair_kernels import on_blocks as on_blocks
     from pairlearn.pair_kernels import on_invariant as on_invariant
+    from pairlearn.pair_kernels import on_score as on_score
     from pairlearn.pair_kernels import on_signed as on_signed
     from pairlearn.pair_kernels import outer_gaussian as outer_gaussian
     from pairlearn.pair_kernels import outer_power as outer_power
@@ -114,6 +115,7 @@ _NAMES = {
     "group_polynomial": "pair_kernels",
     "on_blocks": "pair_kernels",
     "on_invariant": "pair_kernels",
+    "on_score": "pair_kernels",
     "on_signed": "pair_kernels",
     "power_of": "pair_kernels",
     "skew_composite": "pair_kernels",

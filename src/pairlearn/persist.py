@@ -40,12 +40,12 @@ from pairlearn.estimators.pair_svc import PairSVC
 from pairlearn.estimators.pair_svr import PairSVR
 from pairlearn.estimators.transductive import Switching, TransductivePairSVC
 from pairlearn.examples import count_examples
-from pairlearn.kernels import Cosine, Exponential, Gaussian, Gram, Kernel, Linear, Polynomial, Precomputed
+from pairlearn.kernels import Cosine, Exponential, Gaussian, Gram, Kernel, Linear, Polynomial, Precomputed, Standardised
 from pairlearn.kernels.base import Product, Scaled, Sum, TwoDomains
 from pairlearn.kernels.similarity import Columns
 from pairlearn.operators.function import PairFunction
 from pairlearn.operators.plan import Plan
-from pairlearn.pair_kernels import MONOMIALS, Blocks, Expression, GaussianOf, PairKernel, Power, Seen, Table
+from pairlearn.pair_kernels import MONOMIALS, Blocks, Expression, GaussianOf, PairKernel, Power, Scored, Seen, Table
 from pairlearn.pair_kernels.finite import Arcs, Finite
 from pairlearn.solvers.problem import Progress
 
@@ -59,8 +59,20 @@ MODELS: dict[str, type[Any]] = {model.__name__: model for model in (*MACHINES, *
 VALUES: dict[str, type[Any]] = {
     value.__name__: value
     for value in (
-        *(Linear, Polynomial, Gaussian, Exponential, Cosine, Precomputed, Sum, Product, Scaled, TwoDomains),
-        *(PairKernel, Table, Expression, Power, GaussianOf, Seen, Blocks, Arcs, Finite),
+        *(
+            Linear,
+            Polynomial,
+            Gaussian,
+            Exponential,
+            Cosine,
+            Precomputed,
+            Standardised,
+            Sum,
+            Product,
+            Scaled,
+            TwoDomains,
+        ),
+        *(PairKernel, Table, Expression, Power, GaussianOf, Seen, Blocks, Scored, Arcs, Finite),
         *(PairFunction, Columns, Plan, Progress, Switching),
     )
 }
@@ -95,11 +107,7 @@ def save(model: Any, path: str | Path) -> None:
             raise InputError(f"this {name} is not fitted; call fit first, or save its parameters yourself")
         _check_function(model.function_)
     tensors: Tensors = {}
-    content = {
-        "class": name,
-        "params": {key: _encode(_plain(value), key, tensors) for key, value in _params(model).items()},
-        "fitted": {key: _encode(value, key, tensors) for key, value in _fitted(model).items()},
-    }
+    content = _content(model, "", tensors)
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -180,6 +188,13 @@ def _plain(param: Any) -> Any:
     if isinstance(param, tuple):
         return tuple(_plain(part) for part in param)
     return param.kernel if isinstance(param, Gram) else param
+
+
+def _content(model: Any, place: str, tensors: Tensors) -> dict[str, Any]:
+    """Class, parameters and learnt attributes; `place` tells the arrays of several models apart."""
+    params = {key: _encode(_plain(value), place + key, tensors) for key, value in _params(model).items()}
+    fitted = {key: _encode(value, place + key, tensors) for key, value in _fitted(model).items()}
+    return {"class": type(model).__name__, "params": params, "fitted": fitted}
 
 
 def _model(content: dict[str, Any], tensors: Tensors) -> Any:
@@ -291,6 +306,8 @@ def _encode(value: Any, name: str, tensors: Tensors) -> Any:
         parts = {field.name: getattr(value, field.name) for field in fields(value)}
         encoded = {part: _encode(entry, f"{name}.{part}", tensors) for part, entry in parts.items()}
         return {"is": type(value).__name__, **encoded}
+    if MODELS.get(type(value).__name__) is type(value):
+        return {"is": "model", "content": _content(value, f"{name}.", tensors)}
     raise InputError(f"cannot save {name}: {type(value).__name__} is not a number, an array or a known kernel")
 
 
@@ -317,6 +334,8 @@ def _decode(document: Any, tensors: Tensors) -> Any:
     if kind in VALUES:
         return _build(VALUES[kind], {name: _decode(part, tensors) for name, part in parts.items()})
     match kind:
+        case "model":
+            return _model(parts["content"], tensors)
         case "float":
             return float(parts["value"])
         case "number":

@@ -6,7 +6,7 @@ from pairlearn.errors import InputError
 from pairlearn.kernels.base import Kernel, TwoDomains
 from pairlearn.kernels.gram import Gram
 from pairlearn.kernels.similarity import FromFunction, Precomputed
-from pairlearn.kernels.vector import Cosine, Exponential, Gaussian, Linear, Polynomial
+from pairlearn.kernels.vector import Cosine, Exponential, Gaussian, Linear, Polynomial, Standardised
 
 __all__ = [
     "Cosine",
@@ -18,6 +18,7 @@ __all__ = [
     "Linear",
     "Polynomial",
     "Precomputed",
+    "Standardised",
     "TwoDomains",
     "as_kernel",
 ]

@@ -234,3 +234,36 @@ class Cosine(Kernel):
     def _inverse_norms(self, A: Examples) -> Floats:
         norms = np.sqrt(np.maximum(self.kernel.diag(A), 0.0))
         return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+
+
+@dataclass(frozen=True)
+class Standardised(Kernel):
+    """⟨(a − μ)/σ, (b − μ)/σ⟩ with mean and standard deviation per feature, fixed at fit; 0 for a constant feature.
+
+    >>> import numpy as np
+    >>> rows = np.array([[1.0], [3.0]])
+    >>> Standardised().resolved(rows)(rows, rows).tolist()
+    [[1.0, -1.0], [-1.0, 1.0]]
+    """
+
+    mean: tuple[float, ...] | None = None
+    scale: tuple[float, ...] | None = None
+
+    def resolved(self, examples: Examples) -> Kernel:
+        if self.mean is not None:
+            return self
+        X = np.asarray(_rows(examples), dtype=np.float64)
+        return Standardised(tuple(X.mean(axis=0).tolist()), tuple(X.std(axis=0).tolist()))
+
+    def features(self, A: Examples) -> Floats | None:
+        if self.mean is None or self.scale is None:
+            raise InputError("mean and scale are fixed at fit; call kernel.resolved(examples) first")
+        scale = np.array(self.scale)
+        inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+        return (np.asarray(_rows(A), dtype=np.float64) - np.array(self.mean)) * inverse
+
+    def __call__(self, A: Examples, B: Examples) -> Floats:
+        return _inner(self.features(A), self.features(B))
+
+    def diag(self, A: Examples) -> Floats:
+        return _squared_norms(self.features(A))

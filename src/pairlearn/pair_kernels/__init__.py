@@ -23,6 +23,7 @@ from pairlearn.pair_kernels.groups import (
 )
 from pairlearn.pair_kernels.kernel import Expression, Leaf, PairKernel, from_table, from_view, gaussian_of, power_of
 from pairlearn.pair_kernels.outer import GaussianOf, Power
+from pairlearn.pair_kernels.scored import Scored, on_score
 from pairlearn.pair_kernels.table import MONOMIALS, Quad, Table, table
 from pairlearn.pair_kernels.views import Blocks, Seen, View
 
@@ -37,6 +38,7 @@ __all__ = [
     "PairKernel",
     "Power",
     "Quad",
+    "Scored",
     "Seen",
     "Table",
     "View",
@@ -49,6 +51,7 @@ __all__ = [
     "group_polynomial",
     "on_blocks",
     "on_invariant",
+    "on_score",
     "on_signed",
     "outer_gaussian",
     "outer_power",

@@ -1,0 +1,66 @@
+"""Starting from a baseline: its score as a feature with a learnt weight."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import pairlearn as pl
+from pairlearn.errors import InputError
+
+rng = np.random.default_rng(2)
+classes = np.repeat(np.arange(6), 5)
+X = rng.normal(size=(6, 4))[classes] + 0.6 * rng.normal(size=(30, 4))
+PAIRS = pl.all_pairs(X, reflexive=False)
+Y = PAIRS.labels(classes)
+TENSOR = pl.pair_kernel("tensor")
+
+
+def test_equals_the_same_score_given_as_an_invariant_feature() -> None:
+    score = pl.EuclidBaseline().decision_function(PAIRS)
+    standard = ((score - score.mean()) / score.std())[:, None]
+    given = pl.Pairs(X, PAIRS.left, PAIRS.right, invariant=standard)
+    ours = pl.PairSVC(TENSOR + pl.on_score(pl.EuclidBaseline(), 3.0), tol=1e-6).fit(PAIRS, Y)
+    expected = pl.PairSVC(TENSOR + 3.0 * pl.on_invariant("linear"), tol=1e-6).fit(given, Y)
+    np.testing.assert_allclose(ours.decision_function(PAIRS), expected.decision_function(given), atol=1e-4)
+
+
+def test_a_large_weight_orders_pairs_nearly_as_the_baseline_does() -> None:
+    model = pl.PairSVC(TENSOR + pl.on_score(pl.EuclidBaseline(), 1e6), C=1e-6).fit(PAIRS, Y)
+    g, s = model.decision_function(PAIRS), pl.EuclidBaseline().decision_function(PAIRS)
+    assert np.corrcoef(g.argsort().argsort(), s.argsort().argsort())[0, 1] > 0.99
+
+
+def test_scores_are_standardised_on_the_training_pairs_only() -> None:
+    model = pl.PairSVC(TENSOR + pl.on_score(pl.EuclidBaseline())).fit(PAIRS, Y)
+    far = pl.Pairs(np.vstack([X, X + 50.0]), [0], [45])
+    alone, together = model.decision_function(far), model.decision_function(far[[0, 0]])
+    np.testing.assert_array_equal(together, np.repeat(alone, 2))
+
+
+def test_swapping_changes_no_bit() -> None:
+    model = pl.PairSVC(TENSOR + pl.on_score(pl.EuclidBaseline())).fit(PAIRS, Y)
+    np.testing.assert_array_equal(model.decision_function(PAIRS), model.decision_function(PAIRS.swapped()))
+
+
+def test_learnt_baselines_and_machines_may_be_the_start(tmp_path: Path) -> None:
+    for start in (pl.PLDABaseline().fit(PAIRS, Y), pl.PairSVC("metric").fit(PAIRS, Y)):
+        model = clone(pl.PairSVC(TENSOR + pl.on_score(start))).fit(PAIRS, Y)
+        pl.save(model, tmp_path / "model.safetensors")
+        again = pl.load(tmp_path / "model.safetensors")
+        np.testing.assert_array_equal(again.decision_function(PAIRS), model.decision_function(PAIRS))
+
+
+def test_views_of_equal_models_are_equal() -> None:
+    one, other = (pl.on_score(pl.RCABaseline().fit(PAIRS, Y)) for _ in range(2))
+    assert one == other
+    assert one != pl.on_score(pl.RCABaseline(shrinkage=0.5).fit(PAIRS, Y))
+    assert (one + other).terms == (2.0 * one).terms
+
+
+def test_models_without_scores_are_refused() -> None:
+    with pytest.raises(InputError, match="decision_function"):
+        pl.on_score(object())
