@@ -37,7 +37,7 @@ FEW = 5
 TRIALS = 4
 """Outer steps before a look at how many support pairs there will be."""
 MANY = 0.02
-"""Share of support pairs by then from which on a kernel of low rank goes to the interior point as a whole."""
+"""Share of pairs at their bounds by then from which on a kernel of low rank goes to the interior point as a whole."""
 SAMPLE = 1024
 """Pairs that must span all others, at half their number, for a kernel to count as one of low rank."""
 BYTES_OF_PATH = 500
@@ -191,7 +191,8 @@ class _Run:
     def _few_columns(self) -> Floats | None:
         """G with K = GGᵀ where so many pairs turn out to be support pairs that all at once is the shorter way."""
         n, room = len(self.problem), 20 * self.options.max_working_set**2
-        many = np.count_nonzero(self.theta) >= MANY * n
+        bounded = (self.theta != 0) & ((self.theta == self.problem.lower) | (self.theta == self.problem.upper))
+        many = np.count_nonzero(bounded) >= MANY * n
         if n < SMALL or not many or (BYTES_OF_PATH + 8 * SAMPLE) * n > room or self.options.candidates is not None:
             return None
         return sampled_factor(self.operator, SAMPLE, self.rng)
