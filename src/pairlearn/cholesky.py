@@ -8,7 +8,7 @@ from scipy.linalg import blas, lapack
 from pairlearn.threads import blas_threads
 from pairlearn.types import Floats
 
-PANEL = 8192
+PANEL = 12_288
 """Larger matrices go panel by panel: with several threads, OpenBLAS 0.3.30 crashes in dpotrf from about 15,000 rows."""
 
 
