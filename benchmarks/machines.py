@@ -17,7 +17,7 @@ import pairlearn as pl
 from pairlearn.kernels import Gaussian
 from pairlearn.testing import Figure, print_figures, run_rows, timed
 
-LIMIT = 150.0
+LIMIT = 240.0
 """Seconds for plain SMO."""
 
 
