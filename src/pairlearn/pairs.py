@@ -421,6 +421,17 @@ def check_labels(y: Any, n_pairs: int) -> Floats:
     return values
 
 
+def check_signs(y: Any, n_pairs: int, meaning: str, advice: str = "") -> Floats:
+    """Labels +1, −1 or 0 as float64; `meaning` says what they stand for, `advice` what to do about others."""
+    labels = np.asarray(y)
+    if labels.shape != (n_pairs,):
+        raise InputError(f"y must hold one label per pair, {n_pairs}, got shape {labels.shape}")
+    if labels.dtype.kind not in "iuf" or not np.isin(labels, (-1, 0, 1)).all():
+        found = np.unique(labels.astype(str))[:5].tolist()
+        raise InputError(f"labels must be {meaning}, found {found}{advice}")
+    return labels.astype(np.float64)
+
+
 def _check_column(column: Any, name: str, n_examples: int) -> Ints:
     index = np.asarray(column)
     if index.ndim != 1:

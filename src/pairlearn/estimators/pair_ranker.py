@@ -15,7 +15,7 @@ from pairlearn.estimators.ranking import Ranking, rank_by
 from pairlearn.examples import check_examples, count_examples
 from pairlearn.operators.function import PairFunction
 from pairlearn.pair_kernels import PairKernel
-from pairlearn.pairs import Pairs
+from pairlearn.pairs import Pairs, check_signs
 from pairlearn.solvers import Callback
 from pairlearn.types import Examples, Floats, Ints
 
@@ -134,12 +134,8 @@ def advantages(function: PairFunction, examples: Examples, rows: Ints) -> Floats
 
 def check_outcomes(y: Any, pairs: Pairs) -> Floats:
     """Labels +1, −1 or 0 as float64, at least one decided, none on a reflexive pair."""
-    labels = np.asarray(y)
-    if labels.shape != (len(pairs),):
-        raise InputError(f"y must hold one label per pair, {len(pairs)}, got shape {labels.shape}")
-    if labels.dtype.kind not in "iuf" or not np.isin(labels, (-1, 0, 1)).all():
-        found = np.unique(labels.astype(str))[:5].tolist()
-        raise InputError(f"labels must be +1 (left first), -1 (right first) or 0 (draw), found {found}; use np.sign")
+    meaning = "+1 (left first), -1 (right first) or 0 (draw)"
+    labels = check_signs(y, len(pairs), meaning, "; use np.sign")
     if pairs.reflexive.any():
         raise InputError(
             f"{int(pairs.reflexive.sum())} pairs compare an example with itself, which says nothing about order; "
@@ -147,4 +143,4 @@ def check_outcomes(y: Any, pairs: Pairs) -> Floats:
         )
     if not labels.any():
         raise InputError("all labels are 0; at least one pair must be decided")
-    return labels.astype(np.float64)
+    return labels

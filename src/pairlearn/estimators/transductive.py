@@ -14,7 +14,7 @@ from pairlearn.estimators.machine import Mirrored, PairMachine, Training, check_
 from pairlearn.estimators.pair_svc import classification
 from pairlearn.estimators.start import feasible
 from pairlearn.pair_kernels import PairKernel
-from pairlearn.pairs import Pairs
+from pairlearn.pairs import Pairs, check_signs
 from pairlearn.solvers import Callback, Solution
 from pairlearn.solvers.problem import Problem, Status
 from pairlearn.types import Floats, Ints
@@ -245,16 +245,11 @@ class _Switcher:
 
 def check_partial_labels(y: Any, pairs: Pairs, sign: int) -> Floats:
     """Labels ±1 or 0 as float64; both classes labelled, unless the mirror images supply the other one."""
-    labels = np.asarray(y)
-    if labels.shape != (len(pairs),):
-        raise InputError(f"y must hold one label per pair, {len(pairs)}, got shape {labels.shape}")
-    if labels.dtype.kind not in "iuf" or not np.isin(labels, (-1, 0, 1)).all():
-        found = np.unique(labels.astype(str))[:5].tolist()
-        raise InputError(f"labels must be +1, -1 or 0 (unlabelled), found {found}")
+    labels = check_signs(y, len(pairs), "+1, -1 or 0 (unlabelled)")
     if not labels.any():
         raise InputError("no pair is labelled; at least one of each class is needed")
     if sign > 0 and not ((labels > 0).any() and (labels < 0).any()):
         raise InputError("all labelled pairs have the same label; both classes are needed")
     if sign < 0 and pairs.reflexive.any():
         raise InputError("with an antisymmetric kernel g(a, a) = 0; drop reflexive pairs: pairs[~pairs.reflexive]")
-    return labels.astype(np.float64)
+    return labels

@@ -22,7 +22,7 @@ from pairlearn.operators.base import PairOperator
 from pairlearn.operators.thin import Thin
 from pairlearn.solvers.box import Box
 from pairlearn.threads import blas_threads
-from pairlearn.types import Bools, Floats
+from pairlearn.types import Bools, Floats, Ints
 
 MAX_ITERATIONS = 60
 Report = Callable[[Floats, Floats], bool]
@@ -41,28 +41,29 @@ def low_rank_factor(Q: Floats, rng: np.random.Generator) -> Floats | None:
         if size > 0.6 * n:
             break
         chosen = np.sort(rng.choice(n, size, replace=False))
-        L, pivots, rank, _ = lapack.dpstrf(Q[np.ix_(chosen, chosen)], tol=1e-11 * scale, lower=1)
-        basis = chosen[pivots[:rank] - 1]
-        columns = np.asfortranarray(Q[basis].T)
-        with blas_threads(float(n) * rank**2):
-            G = blas.dtrsm(1.0, L[:rank, :rank], columns, side=1, lower=1, trans_a=1, overwrite_b=1)
-        if np.abs(Q.diagonal() - np.einsum("ij,ij->i", G, G)).max() <= 1e-9 * scale:
+        G = _spanned_by(chosen, Q[np.ix_(chosen, chosen)], lambda basis: Q[basis], Q.diagonal(), scale, most=size)
+        if G is not None:
             return G
     return None
 
 
 def sampled_factor(operator: PairOperator, size: int, rng: np.random.Generator) -> Floats | None:
     """G with K = GGᵀ to rounding for all pairs, (n, r) column-major, or None when the rank exceeds size/2."""
-    n = operator.n_pairs
+    n, diagonal = operator.n_pairs, operator.diagonal()
     chosen = np.sort(rng.choice(n, min(size, n), replace=False))
-    corner = operator.submatrix(chosen)
-    diagonal = operator.diagonal()
     scale = float(diagonal.max(initial=0.0))
+    return _spanned_by(chosen, operator.submatrix(chosen), operator.rows, diagonal, scale, most=len(chosen) // 2)
+
+
+def _spanned_by(
+    chosen: Ints, corner: Floats, rows: Callable[[Ints], Floats], diagonal: Floats, scale: float, most: int
+) -> Floats | None:
+    """The factor in the span of the chosen rows, `corner` their block; None beyond `most` columns or if it fails."""
     L, pivots, rank, _ = lapack.dpstrf(corner, tol=1e-11 * scale, lower=1)
-    if rank > len(chosen) // 2:
+    if rank > most:
         return None
-    columns = np.asfortranarray(operator.submatrix(chosen[pivots[:rank] - 1], np.arange(n)).T)
-    with blas_threads(float(n) * rank**2):
+    columns = np.asfortranarray(rows(chosen[pivots[:rank] - 1]).T)
+    with blas_threads(float(len(diagonal)) * rank**2):
         G = blas.dtrsm(1.0, L[:rank, :rank], columns, side=1, lower=1, trans_a=1, overwrite_b=1)
     return G if np.abs(diagonal - np.einsum("ij,ij->i", G, G)).max() <= 1e-9 * scale else None
 
