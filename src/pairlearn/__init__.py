@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from pairlearn.persist import load as load
     from pairlearn.persist import save as save
     from pairlearn.selection import scorers as scorers
+    from pairlearn.selection.staged import StagedSearch as StagedSearch
 
 _MODULES = {
     "data": "data",
@@ -119,6 +120,7 @@ _NAMES = {
     "on_signed": "pair_kernels",
     "power_of": "pair_kernels",
     "skew_composite": "pair_kernels",
+    "StagedSearch": "selection.staged",
     "load": "persist",
     "save": "persist",
 }

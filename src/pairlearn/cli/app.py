@@ -13,6 +13,7 @@ import pairlearn
 from pairlearn.cli.demo import demo
 from pairlearn.cli.fit import fit
 from pairlearn.cli.score import score
+from pairlearn.cli.select import select
 from pairlearn.errors import InputError
 
 app = typer.Typer(
@@ -75,5 +76,8 @@ def _add(command: Callable[..., Any], *, epilog: str) -> None:
 
 
 _add(fit, epilog="Example: pairlearn fit faces.parquet pairs.csv --out model.safetensors --C 10")
+_add(
+    select, epilog="Example: pairlearn select faces.parquet --class-column person --budget 600 --out model.safetensors"
+)
 _add(score, epilog="Example: pairlearn score model.safetensors faces.parquet test-pairs.csv --out scores.csv")
 _add(demo, epilog="Example: pairlearn demo --out-dir pairlearn-demo")

@@ -92,7 +92,7 @@ def fit(
         tol=tol,
         class_weight=_class_weight(class_weight),
         time_budget=time_budget,
-        memory_budget=_bytes(memory_budget),
+        memory_budget=memory_bytes(memory_budget),
         random_state=seed,
     )
     began = time.perf_counter()
@@ -153,7 +153,8 @@ def _class_weight(text: str | None) -> Any:
     return {1: positive, -1: negative}
 
 
-def _bytes(text: str | None) -> float | None:
+def memory_bytes(text: str | None) -> float | None:
+    """Bytes of a text such as 500MB or 4GB."""
     if text is None:
         return None
     found = re.fullmatch(r"\s*([\d.]+(?:e\d+)?)\s*([kmgt]?)(i?)b?\s*", text.lower())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -48,7 +48,9 @@ def draw_det(
     """
     named = {"": curves} if isinstance(curves, DetCurve) else dict(curves)
     _check_drawing(named, path, scale)
-    ax = _new_axes() if ax is None else ax
+    if ax is None:
+        ax = _new_axes()
+        ax.set_box_aspect(1)
     _prepare_axes(ax, named.values(), scale)
     ax.axline((0.1, 0.1), (0.2, 0.2), color="0.55", linewidth=0.7, zorder=1)
     for (name, curve), colour, dashes in zip(named.items(), cycle(COLOURS), cycle(DASHES), strict=False):
@@ -59,6 +61,68 @@ def draw_det(
     return ax
 
 
+def draw_stages(stages: Sequence[Mapping[str, Any]], path: str | Path | None = None, most: int = 6) -> Axes:
+    """Draw how the equal error rate of the best settings and the best baseline went through the stages of a selection.
+
+    `stages` is the entry of the same name in the record of a StagedSearch; `most` machines are drawn, best first.
+
+    >>> rung = {"n_classes": 5, "epcr": 3, "results": [{"what": "metric", "kind": "machine", "eer": 0.1}]}
+    >>> draw_stages([{"task": "pair", "rungs": [rung]}]).get_ylabel()
+    'Equal error rate (%)'
+    """
+    rungs = [(stage["task"], rung) for stage in stages for rung in stage["rungs"]]
+    if not rungs:
+        raise InputError("there is no stage to draw; pass search.record_['stages']")
+    if path is not None:
+        _check_suffix(path)
+    ax = _new_axes(width=7.5)
+    for (name, points), colour, dashes in zip(_lines(rungs, most).items(), cycle(COLOURS), cycle(DASHES), strict=False):
+        style: dict[str, Any] = {"color": "0.45", "linestyle": ":"} if name == BASELINE else {"color": colour}
+        ax.plot(list(points), list(points.values()), "o", linestyle=style.pop("linestyle", dashes), label=name, **style)
+    _label_rungs(ax, rungs)
+    if path is not None:
+        cast("Figure", ax.figure).savefig(path, dpi=200)
+    return ax
+
+
+BASELINE = "best baseline"
+
+
+def _lines(rungs: Sequence[tuple[str, Mapping[str, Any]]], most: int) -> dict[str, dict[int, float]]:
+    """EER by rung of the machines that went farthest, best first, and of the best baseline of each rung."""
+    lines: dict[str, dict[int, float]] = {}
+    for place, (_, rung) in enumerate(rungs):
+        for result in rung["results"]:
+            if result["kind"] == "machine":
+                lines.setdefault(result["what"], {})[place] = max(result["eer"], 1e-4)
+    far = sorted(lines, key=lambda name: (-max(lines[name]), lines[name][max(lines[name])]))[:most]
+    found = {name: lines[name] for name in far}
+    for place, (_, rung) in enumerate(rungs):
+        rates = [result["eer"] for result in rung["results"] if result["kind"] == "baseline"]
+        if rates:
+            found.setdefault(BASELINE, {})[place] = max(min(rates), 1e-4)
+    return found
+
+
+def _label_rungs(ax: Axes, rungs: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    ax.set_yscale("log")
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda rate, _: f"{100 * rate:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())
+    ax.set_xticks(range(len(rungs)), [f"{task}\n{rung['n_classes']} × {rung['epcr']}" for task, rung in rungs])
+    ax.tick_params(axis="x", labelsize=8)
+    ax.set(xlabel="task, training classes × examples per class", ylabel="Equal error rate (%)")
+    ax.grid(color="0.9", linewidth=0.6)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(loc="best", fontsize=8, framealpha=0.9, edgecolor="none")
+
+
+def _check_suffix(path: str | Path) -> None:
+    if Path(path).suffix.lower() not in SUFFIXES:
+        raise InputError(f"cannot write {Path(path).name!r}; the name must end in {', '.join(SUFFIXES)}")
+
+
 def _check_drawing(curves: Mapping[str, DetCurve], path: str | Path | None, scale: str) -> None:
     if not curves:
         raise InputError("there is no curve to draw; pass {'name': det_curve(scores)}")
@@ -67,19 +131,17 @@ def _check_drawing(curves: Mapping[str, DetCurve], path: str | Path | None, scal
             raise InputError(f"{name!r} is a {type(curve).__name__}, not a DetCurve; pass det_curve(scores)")
     if scale not in SCALES:
         raise InputError(f"scale must be one of {', '.join(SCALES)}, got {scale!r}")
-    if path is not None and Path(path).suffix.lower() not in SUFFIXES:
-        raise InputError(f"cannot write {Path(path).name!r}; the name must end in {', '.join(SUFFIXES)}")
+    if path is not None:
+        _check_suffix(path)
 
 
-def _new_axes() -> Axes:
+def _new_axes(width: float = 5.4) -> Axes:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError("drawing needs matplotlib: pip install 'pairlearn[plots]'") from error
     # A bare Figure leaves pyplot's global state and the choice of a backend alone.
-    ax = Figure(figsize=(5.4, 5.4), layout="constrained").subplots()
-    ax.set_box_aspect(1)
-    return ax
+    return Figure(figsize=(width, 5.4), layout="constrained").subplots()
 
 
 def _prepare_axes(ax: Axes, curves: Iterable[DetCurve], scale: str) -> None:

@@ -1,0 +1,264 @@
+"""Running trials within a time budget, in parallel, and comparing what they showed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from math import ceil, sqrt
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, cpu_count, delayed
+
+from pairlearn.estimators.learnt_baselines import BASELINES
+from pairlearn.kernels import Gram
+from pairlearn.selection.journal import Journal
+from pairlearn.selection.rungs import Development, Rung, Size, Stage
+from pairlearn.selection.settings import Family, Setting, Space
+from pairlearn.selection.trials import BaselineRun, Path, Scorer, Trial
+
+GUESSING = 0.5
+EASY = 0.01
+"""Equal error rates below this are equally good in the pruning: few test pairs do not tell them apart."""
+GROWTH = 1.3
+"""Seconds of a fit grow like pairs to this power; used to foresee the next rung."""
+SHARED_GRAM = 6000
+"""Largest number of examples whose Gram matrix is held for all machines of a rung."""
+
+
+class Clock:
+    """Seconds of a selection, those before a resumption included; `budget` None is without end."""
+
+    def __init__(self, budget: float | None, spent: float) -> None:
+        self.budget = budget
+        self._began = time.perf_counter() - spent
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds so far."""
+        return time.perf_counter() - self._began
+
+    def left(self, share: float = 1.0) -> float | None:
+        """Seconds until this share of the budget is spent."""
+        return None if self.budget is None else max(0.0, share * self.budget - self.elapsed)
+
+
+@dataclass(frozen=True)
+class Step:
+    """Progress of a stage: trials done and to do, and the best equal error rate of its machines so far."""
+
+    stage: Stage
+    size: Size
+    done: int
+    total: int
+    best: float | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Result:
+    """Mean over the splits of one machine or baseline."""
+
+    what: Setting | str
+    score: float
+    eer: float
+    seconds: float
+    n_splits: int
+
+
+@dataclass
+class Race:
+    """Everything that trials need, and what they showed so far."""
+
+    space: Space
+    data: Development
+    journal: Journal
+    clock: Clock
+    scoring: Scorer
+    n_jobs: int | None
+    options: dict[str, Any]
+    progress: Callable[[Step], None] | None
+    scales: dict[tuple[str, str], float] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    # -- running
+
+    def machines(self, stage: Stage, size: Size, settings: Sequence[Setting], splits: int, share: float) -> None:
+        """Try these settings, family by family, until this share of the budget is spent."""
+        families: dict[Family, list[float]] = {}
+        for setting in settings:
+            families.setdefault(setting.family, []).append(setting.C)
+        for split in range(splits):
+            missing = {
+                family: tuple(C for C in Cs if not self._known(stage, size, split, family.at(C)))
+                for family, Cs in families.items()
+            }
+            missing = {family: Cs for family, Cs in missing.items() if Cs}
+            if missing:
+                rung = self.data.rung(stage, size, split)
+                grams = self._grams(rung, missing)
+                paths = [(family, Cs, grams.get(family.base)) for family, Cs in missing.items()]
+                self._run_paths(rung, paths, share)
+
+    def _run_paths(self, rung: Rung, paths: list[tuple[Family, tuple[float, ...], Gram | None]], share: float) -> None:
+        left = self.clock.left(share)
+        workers = _workers(self.n_jobs)
+        # Some paths end early and leave their time to others, so each may take twice its part.
+        each = None if left is None else min(left, max(1.0, 2.0 * left * workers / len(paths)))
+        scales = [self.scale(family) for family, _, _ in paths]
+        jobs = [
+            Path(rung, family, Cs, scale, gram, each, self.options)
+            for (family, Cs, gram), scale in zip(paths, scales, strict=True)
+        ]
+        self._run(rung, jobs, share)
+
+    def baselines(self, stage: Stage, size: Size, splits: int, share: float) -> None:
+        """Try every baseline, unless the examples are rows of a matrix of similarities."""
+        if self.space.precomputed:
+            return
+        for split in range(splits):
+            names = [name for name in BASELINES if not self._known(stage, size, split, name)]
+            if names:
+                rung = self.data.rung(stage, size, split)
+                self._run(rung, [BaselineRun(rung, name) for name in names], share)
+
+    def _run(self, rung: Rung, jobs: Sequence[Path | BaselineRun], share: float) -> None:
+        """Run the jobs; those that come after the time is up are left out, and this is noted."""
+        done, best = 0, self._best(rung)
+        self._tell(rung, done, len(jobs), best)
+        # Jobs are handed out one at a time, so that no more are started once the time is up.
+        allowed = self._until(jobs, share)
+        calls = (delayed(_run_job)(job, self.space, self.scoring) for job in allowed)
+        results = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered", pre_dispatch="n_jobs")(calls)
+        for trials in results:
+            self.journal.add(trials, self.clock.elapsed)
+            rates = [trial.eer for trial in trials if trial.eer is not None and trial.setting is not None]
+            done, best = done + 1, min([*rates, *([] if best is None else [best])], default=None)
+            self._tell(rung, done, len(jobs), best)
+        if done < len(jobs):
+            self.notes.append(f"{rung.stage}, {rung.size}: no time for {len(jobs) - done} of {len(jobs)} trials")
+
+    def _until(self, jobs: Sequence[Path | BaselineRun], share: float) -> Iterable[Path | BaselineRun]:
+        for place, job in enumerate(jobs):
+            left = self.clock.left(share)
+            if left is not None and left <= 0 and place > 0:
+                return
+            yield job
+
+    def _tell(self, rung: Rung, done: int, total: int, best: float | None) -> None:
+        if self.progress is not None:
+            self.progress(Step(rung.stage, rung.size, done, total, best, self.clock.elapsed))
+
+    def _grams(self, rung: Rung, families: Iterable[Family]) -> dict[str, Gram]:
+        """One Gram matrix per base for all pair kernels and Cs of the rung."""
+        names = {family.base for family in families}
+        if rung.training.n_examples > SHARED_GRAM or self.space.precomputed:
+            return {}
+        grams = {name: Gram(self.space.bases[name], rung.training.examples) for name in sorted(names)}
+        for gram in grams.values():
+            gram.matrix  # noqa: B018  computed here, once, not in every process
+        return grams
+
+    def scale(self, family: Family) -> float:
+        """Mean K(p, p) of a family's kernel: the unit of its C."""
+        key = (family.kernel, family.base)
+        if key not in self.scales:
+            # The same pairs for every rung and every resumption, so that C means the same everywhere.
+            pairs = self.data.rung("pair", self.data.pair_sizes()[0], 0).training
+            self.scales[key] = self.space.scale(family, pairs, self.data.seed)
+        return self.scales[key]
+
+    # -- comparing
+
+    def _known(self, stage: Stage, size: Size, split: int, what: Setting | str) -> bool:
+        return (stage, size, split, what) in self.journal.trials
+
+    def _best(self, rung: Rung) -> float | None:
+        results = [result.eer for result in self.results(rung.stage, rung.size) if isinstance(result.what, Setting)]
+        return min(results, default=None)
+
+    def results(self, stage: Stage, size: Size) -> list[Result]:
+        """Means over the splits, best first; only what was tried on as many splits as any other."""
+        found: dict[Setting | str, list[Trial]] = {}
+        for (where, at, _, what), trial in self.journal.trials.items():
+            if (where, at) == (stage, size) and trial.eer is not None:
+                found.setdefault(what, []).append(trial)
+        most = max(map(len, found.values()), default=0)
+        means = [
+            Result(
+                what,
+                float(np.mean([trial.score for trial in trials if trial.score is not None])),
+                float(np.mean([trial.eer for trial in trials if trial.eer is not None])),
+                float(np.sum([trial.seconds for trial in trials])),
+                len(trials),
+            )
+            for what, trials in found.items()
+            if len(trials) == most
+        ]
+        # Equal scores: the machine that is more regular, then by name, so that the order is always the same.
+        return sorted(means, key=lambda result: (-result.score, getattr(result.what, "C", 0.0), str(result.what)))
+
+    def machines_of(self, stage: Stage, size: Size) -> list[Result]:
+        """Results of machines, best first."""
+        return [result for result in self.results(stage, size) if isinstance(result.what, Setting)]
+
+    def baselines_of(self, stage: Stage, size: Size) -> list[Result]:
+        """Results of baselines, best first."""
+        return [result for result in self.results(stage, size) if isinstance(result.what, str)]
+
+    def affordable(self, stage: Stage, before: Size, size: Size, settings: Sequence[Setting], share: float) -> bool:
+        """Whether the next rung fits into its share of the time, judged by the rung before."""
+        left = self.clock.left(share)
+        if left is None:
+            return True
+        spent = sum(result.seconds for result in self.machines_of(stage, before) if result.what in set(settings))
+        ratio = (size.n_classes * size.epcr / (before.n_classes * before.epcr)) ** 2
+        return bool(spent * ratio**GROWTH / _workers(self.n_jobs) <= left)
+
+
+def _run_job(job: Path | BaselineRun, space: Space, scoring: Scorer) -> list[Trial]:
+    return job.run(space, scoring)
+
+
+def _workers(n_jobs: int | None) -> int:
+    return int(Parallel(n_jobs=n_jobs).n_jobs) if (n_jobs or 1) > 0 else max(1, cpu_count() + 1 + (n_jobs or 0))
+
+
+# --------------------------------------------------------------------------- pruning
+
+
+def promising(results: Sequence[Result]) -> list[Setting]:
+    """Settings that are not hopeless: nearer to the best than to guessing, on a logarithmic scale of the EER.
+
+    A good result in an easy task does not imply one in a harder task, a bad result implies a bad one; so only clearly
+    bad families go: EER > √(best · ½). Of each family the Cs within twice its best EER stay.
+    """
+    if not results:
+        return []
+    best = max(EASY, min(result.eer for result in results))
+    own: dict[Family, float] = {}
+    for result in results:
+        assert isinstance(result.what, Setting)
+        own[result.what.family] = min(own.get(result.what.family, 1.0), result.eer)
+    return [
+        result.what
+        for result in results
+        if isinstance(result.what, Setting)
+        and own[result.what.family] <= sqrt(best * GUESSING)
+        and result.eer <= max(EASY, 2.0 * own[result.what.family])
+    ]
+
+
+def better_half(results: Sequence[Result], least: int = 2) -> list[Setting]:
+    """The better half of the machines, at least `least`."""
+    kept = results[: max(least, ceil(len(results) / 2))]
+    return [result.what for result in kept if isinstance(result.what, Setting)]
+
+
+def one_per_family(settings: Sequence[Setting]) -> list[Setting]:
+    """The first setting of each family."""
+    first: dict[Family, Setting] = {}
+    for setting in settings:
+        first.setdefault(setting.family, setting)
+    return list(first.values())
