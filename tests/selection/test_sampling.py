@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import pairlearn as pl
 from pairlearn.data.synthetic import sliding_memory_pairs
 from pairlearn.errors import InputError
-from pairlearn.selection.sampling import HardNegatives, PairCounts, PairSampler, count_pairs, sliding_memory
+from pairlearn.selection.mining import HardNegatives
+from pairlearn.selection.sampling import PairCounts, PairSampler, count_pairs, sliding_memory
 
 CLASSES = np.array([2, 0, 1, 0, 0, 2, 1, 0, 3])
 X = np.random.default_rng(5).normal(size=(9, 2))
@@ -359,7 +360,7 @@ def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
     [
         (CLASSES[:8], r"one value per example, 9, got shape \(8,\)"),
         (CLASSES[:, None], "one value per example"),
-        (np.where(CLASSES == 3, np.nan, 1.0), "classes contain NaN or infinity"),
+        (np.where(CLASSES == 3, np.nan, 1.0), "classes contain a missing or infinite value"),
     ],
 )
 def test_bad_classes_are_refused(classes: Any, message: str) -> None:

@@ -1,8 +1,9 @@
 """Which pairs to train and test on: fair splits, a leak check, sampling, and labels inferred by transitivity."""
 
 from pairlearn.selection.leaks import Leaks, find_leaks, refuse_leaks
+from pairlearn.selection.mining import HardNegatives
 from pairlearn.selection.nested import nested_by_class_count, nested_by_epcr
-from pairlearn.selection.sampling import HardNegatives, PairCounts, PairSampler, count_pairs, sliding_memory
+from pairlearn.selection.sampling import PairCounts, PairSampler, count_pairs, sliding_memory
 from pairlearn.selection.splits import (
     ClassKFold,
     ClassSplit,
