@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -66,3 +67,27 @@ def test_views_of_equal_models_are_equal() -> None:
 def test_models_without_scores_are_refused() -> None:
     with pytest.raises(InputError, match="decision_function"):
         pl.on_score(object())
+
+
+@pytest.mark.parametrize("baseline", [pl.EuclidBaseline(), pl.CosineBaseline()])
+def test_a_block_of_scores_is_that_of_its_pairs(baseline: Any) -> None:
+    X, classes = pl.data.double_interval(6, 4, n=20, seed=0)
+    pairs = pl.all_pairs(X, reflexive=False)
+    kernel = pl.pair_kernel("tensor_metric") + pl.on_score(baseline, 3.0)
+    model = pl.PairSVC(kernel).fit(pairs, pairs.labels(classes))
+    probe, gallery = X[:5], X[7:20]
+    a, b = np.divmod(np.arange(5 * 13), 13)
+    one_by_one = model.decision_function(pl.Pairs(np.vstack([probe, gallery]), a, 5 + b)).reshape(5, 13)
+    assert np.allclose(model.score_block(probe, gallery), one_by_one, atol=1e-9)
+
+
+def test_a_scorer_without_blocks_is_named() -> None:
+    class Half:
+        def decision_function(self, pairs: pl.Pairs) -> np.ndarray:
+            return 0.5 * np.asarray(pairs.examples)[pairs.left, 0]
+
+    X, classes = pl.data.double_interval(6, 4, n=20, seed=0)
+    pairs = pl.all_pairs(X, reflexive=False)
+    model = pl.PairSVC(pl.pair_kernel("metric") + pl.on_score(Half())).fit(pairs, pairs.labels(classes))
+    with pytest.raises(InputError, match="Half has no score_block"):
+        model.score_block(X[:2], X[2:4])

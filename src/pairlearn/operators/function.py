@@ -116,7 +116,7 @@ class PairFunction:
 
     def block(self, probe: Examples, gallery: Examples) -> Floats:
         """Values of every probe with every gallery example, (p, g), by matrix products."""
-        if self.kernel.blocks or self.seen:
+        if self.kernel.blocks or not all(hasattr(view, "show_block") for view, _, _ in self.seen):
             raise InputError("this kernel uses features of pairs, which single examples do not have; score pl.Pairs")
         probe, gallery = check_examples(probe, "probe"), check_examples(gallery, "gallery")
         p, g = count_examples(probe), count_examples(gallery)
@@ -134,6 +134,8 @@ class PairFunction:
                 for first in range(0, p, step):
                     rows = np.arange(p)[first : first + step]
                     part.add_block(take_examples(probe, rows), E, own, values, first, cols)
+        for line in self.lines:
+            line.add_block(probe, gallery, values)
         return values
 
     def self_values(self, pairs: Pairs) -> Floats:
@@ -303,7 +305,19 @@ class LinePart:
     weights: Floats
 
     def __call__(self, rows: PairRows) -> Floats:
-        Z = self.leaf.kernel.features(rows.shown[self.leaf.view, False])
+        return self._of(rows.shown[self.leaf.view, False])
+
+    def add_block(self, probe: Examples, gallery: Examples, values: Floats) -> None:
+        """Add ⟨φ(a, b), w⟩ of every probe with every gallery example, a few probes at a time."""
+        p, g = values.shape
+        step = max(1, BLOCK // (8 * g * max(1, len(self.weights))))
+        for first in range(0, p, step):
+            rows = np.arange(first, min(p, first + step))
+            shown = self.leaf.view.show_block(take_examples(probe, rows), gallery)  # type: ignore[attr-defined]
+            values[rows] += self._of(shown).reshape(-1, g)
+
+    def _of(self, shown: Examples) -> Floats:
+        Z = self.leaf.kernel.features(shown)
         if Z is None or Z.shape[1] != len(self.weights):
             found = "no features" if Z is None else f"{Z.shape[1]} features"
             raise InputError(f"pairs have {found}, but the model was fitted with {len(self.weights)}")

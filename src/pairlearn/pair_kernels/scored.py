@@ -15,7 +15,7 @@ from pairlearn.kernels.vector import Standardised
 from pairlearn.pair_kernels.kernel import PairKernel, from_view
 from pairlearn.pair_kernels.views import Law, Seen
 from pairlearn.pairs import Pairs
-from pairlearn.types import Floats
+from pairlearn.types import Examples, Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,6 +36,12 @@ class Scored:
 
     def show(self, pairs: Pairs) -> Floats:
         return np.asarray(self.model.decision_function(pairs), dtype=np.float64).reshape(-1, 1)
+
+    def show_block(self, probe: Examples, gallery: Examples) -> Floats:
+        """The score of every probe with every gallery example, one row per pair, gallery first."""
+        if not hasattr(self.model, "score_block"):
+            raise InputError(f"a {type(self.model).__name__} has no score_block; score pl.Pairs instead")
+        return np.asarray(self.model.score_block(probe, gallery), dtype=np.float64).reshape(-1, 1)
 
     def law(self, kernel: Kernel) -> Law:
         return "symmetric"

@@ -16,7 +16,7 @@ from pairlearn.kernels import Gram
 from pairlearn.selection.journal import Journal
 from pairlearn.selection.rungs import Development, Rung, Size, Stage
 from pairlearn.selection.settings import Family, Setting, Space
-from pairlearn.selection.trials import BaselineRun, Path, Scorer, Trial
+from pairlearn.selection.trials import FAILURES, BaselineRun, Path, Scorer, Trial, failure
 
 GUESSING = 0.5
 EASY = 0.01
@@ -106,11 +106,12 @@ class Race:
         workers = _workers(self.n_jobs)
         # Some paths end early and leave their time to others, so each may take twice its part.
         each = None if left is None else min(left, max(1.0, 2.0 * left * workers / len(paths)))
-        scales = [self.scale(family) for family, _, _ in paths]
-        jobs = [
-            Path(rung, family, Cs, scale, gram, each, self.options)
-            for (family, Cs, gram), scale in zip(paths, scales, strict=True)
-        ]
+        jobs: list[Path | BaselineRun] = []
+        for family, Cs, gram in paths:
+            try:
+                jobs.append(Path(rung, family, Cs, self.scale(family), gram, each, self.options))
+            except FAILURES as error:
+                self.journal.add([failure(rung, error, setting=family.at(C)) for C in Cs], self.clock.elapsed)
         self._run(rung, jobs, share)
 
     def baselines(self, stage: Stage, size: Size, splits: int, share: float) -> None:

@@ -85,7 +85,7 @@ class Path:
                 trials.append(self._one(machine, C, scoring))
         except FAILURES as error:
             missing = Cs[len(trials) :]
-            trials += [_failure(self.rung, error, setting=self.family.at(C), baseline=None) for C in missing]
+            trials += [failure(self.rung, error, setting=self.family.at(C)) for C in missing]
         return trials
 
     def _one(self, machine: PairSVC, C: float, scoring: Scorer) -> Trial:
@@ -128,7 +128,7 @@ class BaselineRun:
             model = fitted_baseline(self.name, self.rung)
             rate, score = _judged(model, self.rung, scoring)
         except FAILURES as error:
-            return [_failure(self.rung, error, setting=None, baseline=self.name)]
+            return [failure(self.rung, error, baseline=self.name)]
         return [
             Trial(
                 stage=self.rung.stage,
@@ -158,7 +158,8 @@ def _judged(model: Any, rung: Rung, scoring: Scorer) -> tuple[float, float]:
     return rate, -rate if scoring is eer else float(scoring(model, rung.test, rung.truth))
 
 
-def _failure(rung: Rung, error: BaseException, *, setting: Setting | None, baseline: str | None) -> Trial:
+def failure(rung: Rung, error: BaseException, *, setting: Setting | None = None, baseline: str | None = None) -> Trial:
+    """A trial that could not be made, and why."""
     return Trial(
         stage=rung.stage,
         size=rung.size,
