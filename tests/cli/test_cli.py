@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 import pairlearn as pl
 from pairlearn.cli import main
 from pairlearn.cli.app import app
-from pairlearn.cli.fit import _bytes, _class_weight, gap_share
+from pairlearn.cli.fit import _class_weight, gap_share, memory_bytes
 
 COMMAND = [sys.executable, "-c", "from pairlearn.cli import main; main()"]
 
@@ -217,8 +217,8 @@ def test_fit_refuses_bad_input_and_changes_nothing(
 
 
 def test_amounts_of_memory() -> None:
-    assert [_bytes(text) for text in ("4GB", "500 MB", "2GiB", "1e9", "12")] == [4e9, 5e8, 2**31, 1e9, 12.0]
-    assert _bytes(None) is None
+    assert [memory_bytes(text) for text in ("4GB", "500 MB", "2GiB", "1e9", "12")] == [4e9, 5e8, 2**31, 1e9, 12.0]
+    assert memory_bytes(None) is None
     assert _class_weight("balanced") == "balanced"
 
 

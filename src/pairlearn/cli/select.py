@@ -201,6 +201,7 @@ def _show(console: Console, record: dict[str, Any]) -> None:
     )
     console.print(record["verdict"], highlight=False, soft_wrap=True)
     if record["test"] is not None:
+        console.print(_test_title(record["test"]), highlight=False, soft_wrap=True)
         console.print(_test_table(record["test"]))
         console.print(_test_verdict(record["test"]["eer"]), highlight=False, soft_wrap=True)
     console.print(f"model written to {record['out']}", highlight=False, soft_wrap=True)
@@ -218,9 +219,15 @@ def _stage_line(stage: dict[str, Any]) -> str:
     )
 
 
+def _test_title(test: dict[str, Any]) -> str:
+    return (
+        f"[bold]final test[/]: {test['pairs']:,} pairs of {test['classes']} classes never used before, "
+        f"{test['positives']:,} positive"
+    )
+
+
 def _test_table(test: dict[str, Any]) -> Table:
-    title = f"{test['pairs']:,} pairs of {test['classes']} classes never used before, {test['positives']:,} positive"
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("")
     table.add_column("EER", justify="right")
     for name, rate in sorted(test["eer"].items(), key=lambda item: item[1]):

@@ -152,6 +152,8 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
         assert isinstance(winner.what, Setting)
         self.best_setting_, self.best_score_ = winner.what, winner.score
         baselines = race.baselines_of(stage, size)
+        if not any(told["task"] == stage for told in stages):  # broken off within this stage
+            stages.append(_stage(stage, {size: race.results(stage, size)}, [winner.what]))
         self.beats_baselines_ = None if not baselines else winner.score > baselines[0].score
         self.best_estimator_ = self._refit(race, winner.what, size)
         self.best_params_ = {"kernel": winner.what.kernel, "base": winner.what.base, "C": self.best_estimator_.C}

@@ -18,6 +18,7 @@ from pairlearn.kernels import Gram
 from pairlearn.selection.rungs import Rung, Size, Stage
 from pairlearn.selection.scorers import eer
 from pairlearn.selection.settings import Family, Setting, Space, baseline_named
+from pairlearn.solvers.problem import Status
 
 Scorer = Callable[[Any, Any, Any], float]
 FAILURES = (InputError, MemoryError, np.linalg.LinAlgError)
@@ -93,6 +94,8 @@ class Path:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the status tells
             machine.fit(rung.training, rung.labels)
+        if machine.fit_status_ == Status.INTERRUPTED:
+            raise KeyboardInterrupt  # the solver kept its model, but here the whole search is meant
         rate, score = _judged(machine, rung, scoring)
         return Trial(
             stage=rung.stage,

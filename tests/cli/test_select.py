@@ -1,0 +1,123 @@
+"""`pairlearn select`: what it writes, what it says, how it goes on and how it fails."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars
+import pytest
+from typer.testing import CliRunner
+
+import pairlearn as pl
+from pairlearn.cli.app import app
+from pairlearn.selection.journal import NAME
+
+COMMAND = [sys.executable, "-c", "from pairlearn.cli import main; main()"]
+FEW = ("--kernel", "tensor_metric", "--base", "linear", "--C", "1", "--C", "100")
+
+
+def run(*args: object) -> Any:
+    """Run a command in this process."""
+    return CliRunner().invoke(app, ["select", *(str(arg) for arg in args)], env={"COLUMNS": "120"})
+
+
+@pytest.fixture
+def faces(tmp_path: Path) -> Path:
+    """Examples of ten persons."""
+    X, classes = pl.data.double_interval(12, 6, n=20, seed=0)
+    frame = polars.DataFrame({"person": [f"p{c}" for c in classes], **{f"x{t}": X[:, t] for t in range(20)}})
+    frame.write_csv(tmp_path / "faces.csv")
+    return tmp_path
+
+
+def select(faces: Path, *more: object) -> Any:
+    places = ("--out", faces / "model.safetensors", "--dir", faces / "run")
+    return run(faces / "faces.csv", "--class-column", "person", *places, *FEW, *more)
+
+
+def test_a_model_a_record_and_a_plot(faces: Path) -> None:
+    shown = select(faces)
+    assert shown.exit_code == 0, shown.output
+    record = json.loads((faces / "run" / "selection.json").read_text())
+    assert [stage["task"] for stage in record["stages"]] == ["pair", "interexample", "interclass"]
+    assert (faces / "run" / "eer-per-stage.png").read_bytes().startswith(b"\x89PNG")
+    for text in ("pair task", "interclass task", "best baseline", "never used before", "model written"):
+        assert text in shown.output
+    # The test classes were kept apart: the figures can be had again from the files alone.
+    table = polars.read_csv(faces / "faces.csv")
+    names = list(dict.fromkeys(table["person"]))
+    held = [names[k] for k in np.random.default_rng(0).permutation(12)[:2]]
+    assert record["test"]["classes"] == 2
+    assert record["data"]["classes"] == 10
+    rest = table.filter(polars.col("person").is_in(held))
+    pairs = pl.all_pairs(rest.drop("person").to_numpy().astype(float), reflexive=False)
+    model = pl.load(faces / "model.safetensors")
+    rate = pl.equal_error_rate(pl.Scores(model.decision_function(pairs), pairs.labels(rest["person"].to_list())))
+    assert record["test"]["eer"]["model"] == pytest.approx(rate)
+    assert set(record["test"]["eer"]) >= {"model", "euclid", "cosine", "plda", "logistic"}
+    better = min(rate for name, rate in record["test"]["eer"].items() if name != "model")
+    assert ("does NOT beat the best baseline: EER" in shown.output) == (rate >= better)
+
+
+def test_json_on_stdout_and_no_test_classes(faces: Path) -> None:
+    shown = select(faces, "--json", "--test-share", 0)
+    record = json.loads(shown.stdout.splitlines()[-1])
+    assert record["test"] is None
+    assert record["data"]["classes"] == 12
+    assert record["out"] == str(faces / "model.safetensors")
+
+
+def test_a_second_run_only_reads_the_journal(faces: Path) -> None:
+    select(faces)
+    journal = (faces / "run" / NAME).read_text()
+    assert select(faces).exit_code == 0
+    assert (faces / "run" / NAME).read_text() == journal
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--test-share", 1), "--test-share lies from 0"),
+        (("--budget", -1), "time_budget"),
+        (("--kernel", "wedge"), "not symmetric"),
+        (("--base", "what"), "what"),
+        (("--class-column", "nobody"), "nobody"),
+        (("--out", "nowhere/model.safetensors"), "nowhere"),
+    ],
+)
+def test_bad_input_is_refused_and_nothing_is_written(faces: Path, options: tuple[object, ...], message: str) -> None:
+    shown = select(faces, *options)
+    assert shown.exit_code == 1
+    assert message in shown.stderr
+    assert not (faces / "model.safetensors").exists()
+
+
+def test_examples_without_classes(faces: Path) -> None:
+    np.save(faces / "x.npy", np.eye(4))
+    shown = run(faces / "x.npy", "--out", faces / "m.safetensors")
+    assert shown.exit_code == 1
+    assert "--class-column" in shown.stderr
+
+
+def test_ctrl_c_leaves_a_model(tmp_path: Path) -> None:
+    X, classes = pl.data.double_interval(30, 6, n=40, seed=0)
+    np.savez(tmp_path / "x.npz", examples=X, classes=classes)
+    places = ("--out", tmp_path / "m.safetensors", "--dir", tmp_path / "run")
+    command = [*COMMAND, "select", str(tmp_path / "x.npz"), *map(str, places)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    journal = tmp_path / "run" / NAME
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and not (journal.exists() and len(journal.read_text().splitlines()) > 5):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert "interrupted" in output
+    assert np.isfinite(pl.load(tmp_path / "m.safetensors").decision_function(pl.all_pairs(X[:4]))).all()
