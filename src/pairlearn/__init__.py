@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pairlearn.estimators.pair_ranker import PairRanker as PairRanker
     from pairlearn.estimators.pair_svc import PairSVC as PairSVC
     from pairlearn.estimators.pair_svr import PairSVR as PairSVR
+    from pairlearn.estimators.stacked import StackedPairSVC as StackedPairSVC
     from pairlearn.estimators.transductive import TransductivePairSVC as TransductivePairSVC
     from pairlearn.evaluation import DetCurve as DetCurve
     from pairlearn.evaluation import Scores as Scores
@@ -108,6 +109,7 @@ _NAMES = {
     "OneClassPairSphere": "estimators.one_class",
     "PairRanker": "estimators.pair_ranker",
     "PairSVR": "estimators.pair_svr",
+    "StackedPairSVC": "estimators.stacked",
     "TransductivePairSVC": "estimators.transductive",
     "balanced_composite": "pair_kernels",
     "gaussian_of": "pair_kernels",

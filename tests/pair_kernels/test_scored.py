@@ -24,13 +24,13 @@ def test_equals_the_same_score_given_as_an_invariant_feature() -> None:
     score = pl.EuclidBaseline().decision_function(PAIRS)
     standard = ((score - score.mean()) / score.std())[:, None]
     given = pl.Pairs(X, PAIRS.left, PAIRS.right, invariant=standard)
-    ours = pl.PairSVC(TENSOR + pl.on_score(pl.EuclidBaseline(), 3.0), tol=1e-6).fit(PAIRS, Y)
+    ours = pl.PairSVC(TENSOR + pl.on_score(pl.EuclidBaseline(), weight=3.0), tol=1e-6).fit(PAIRS, Y)
     expected = pl.PairSVC(TENSOR + 3.0 * pl.on_invariant("linear"), tol=1e-6).fit(given, Y)
     np.testing.assert_allclose(ours.decision_function(PAIRS), expected.decision_function(given), atol=1e-4)
 
 
 def test_a_large_weight_orders_pairs_nearly_as_the_baseline_does() -> None:
-    kernel = TENSOR + pl.on_score(pl.EuclidBaseline(), 1e6)
+    kernel = TENSOR + pl.on_score(pl.EuclidBaseline(), weight=1e6)
     # Balanced, for otherwise "all different" is the optimum of so small a C.
     model = pl.PairSVC(kernel, C=1e-6, tol=1e-6, class_weight="balanced").fit(PAIRS, Y)
     g, s = model.decision_function(PAIRS), pl.EuclidBaseline().decision_function(PAIRS)
@@ -73,7 +73,7 @@ def test_models_without_scores_are_refused() -> None:
 def test_a_block_of_scores_is_that_of_its_pairs(baseline: Any) -> None:
     X, classes = pl.data.double_interval(6, 4, n=20, seed=0)
     pairs = pl.all_pairs(X, reflexive=False)
-    kernel = pl.pair_kernel("tensor_metric") + pl.on_score(baseline, 3.0)
+    kernel = pl.pair_kernel("tensor_metric") + pl.on_score(baseline, weight=3.0)
     model = pl.PairSVC(kernel).fit(pairs, pairs.labels(classes))
     probe, gallery = X[:5], X[7:20]
     a, b = np.divmod(np.arange(5 * 13), 13)

@@ -80,7 +80,7 @@ def select(
     development, tested = _parts(table, test_share, seed)
     search = pl.StagedSearch(
         kernel or KERNELS,
-        base or BASES,
+        {name: BASES.get(name, name) for name in base or BASES},
         C or CS,
         time_budget=budget,
         memory_budget=memory_bytes(memory_budget),

@@ -102,6 +102,14 @@ class PairKernel:
         """The same kernel with every base, and every kernel on a view, replaced by what it maps to."""
         return _collect((c, tuple(_rebased(atom, bases, views or {}) for atom in atoms)) for c, atoms in self.terms)
 
+    def with_view(self, old: View, new: View) -> PairKernel:
+        """The same kernel on what another view shows."""
+
+        def turn(atom: Atom) -> Atom:
+            return replace(atom, view=new) if isinstance(atom, Seen) and atom.view == old else atom
+
+        return PairKernel(tuple((c, tuple(map(turn, atoms))) for c, atoms in self.terms))
+
     def __add__(self, other: PairKernel) -> PairKernel:
         if not isinstance(other, PairKernel):
             return NotImplemented

@@ -20,36 +20,39 @@ from pairlearn.types import Examples, Floats
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scored:
-    """Shows the score that a fitted model gives to each pair; two views are equal when their models are."""
+    """Shows the scores that fitted models give to each pair, (n, models); views are equal when their models are."""
 
-    model: Any
+    models: tuple[Any, ...]
 
     def __post_init__(self) -> None:
-        if not hasattr(self.model, "decision_function"):
-            raise InputError(
-                f"a {type(self.model).__name__} gives no scores; pass a fitted model with decision_function"
-            )
+        for model in self.models:
+            if not hasattr(model, "decision_function"):
+                raise InputError(
+                    f"a {type(model).__name__} gives no scores; pass a fitted model with decision_function"
+                )
 
     @property
     def blocks(self) -> tuple[str, ...]:
         return ()
 
     def show(self, pairs: Pairs) -> Floats:
-        return np.asarray(self.model.decision_function(pairs), dtype=np.float64).reshape(-1, 1)
+        return np.column_stack([np.asarray(model.decision_function(pairs), dtype=float) for model in self.models])
 
     def show_block(self, probe: Examples, gallery: Examples) -> Floats:
-        """The score of every probe with every gallery example, one row per pair, gallery first."""
-        if not hasattr(self.model, "score_block"):
-            raise InputError(f"a {type(self.model).__name__} has no score_block; score pl.Pairs instead")
-        return np.asarray(self.model.score_block(probe, gallery), dtype=np.float64).reshape(-1, 1)
+        """The scores of every probe with every gallery example, one row per pair, gallery first."""
+        for model in self.models:
+            if not hasattr(model, "score_block"):
+                raise InputError(f"a {type(model).__name__} has no score_block; score pl.Pairs instead")
+        blocks = [np.asarray(model.score_block(probe, gallery), dtype=float) for model in self.models]
+        return np.column_stack([block.ravel() for block in blocks])
 
     def law(self, kernel: Kernel) -> Law:
         return "symmetric"
 
     @cached_property
     def digest(self) -> str:
-        """Of the model's type, parameters and learnt numbers."""
-        return str(joblib.hash((type(self.model).__name__, vars(self.model))))
+        """Of the models' types, parameters and learnt numbers."""
+        return str(joblib.hash([(type(model).__name__, vars(model)) for model in self.models]))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scored) and self.digest == other.digest
@@ -58,18 +61,21 @@ class Scored:
         return hash(self.digest)
 
     def __repr__(self) -> str:
-        return f"Scored({type(self.model).__name__}, {self.digest[:8]})"
+        return f"Scored({', '.join(type(model).__name__ for model in self.models)}, {self.digest[:8]})"
 
 
-def on_score(model: Any, weight: float = 1.0) -> PairKernel:
-    """weight · s(a, b) s(c, d), s the standardised score of a fitted symmetric model: symmetric, rank one.
+def on_score(*models: Any, weight: float = 1.0) -> PairKernel:
+    """weight · ⟨s(a, b), s(c, d)⟩, s the standardised scores of fitted symmetric models: symmetric, one rank per model.
 
-    Added to a pair kernel, the machine learns how far to trust the model and what to add to it, so that few training
-    classes do not make it worse than no training. A large weight starts nearly from the model itself.
+    Added to a pair kernel, the machine learns how far to trust the models and what to add to them, so that few
+    training classes do not make it worse than no training. A large weight starts nearly from the models themselves.
+    Models that learnt from the same pairs score these too well: StackedPairSVC fits them on other classes.
 
     >>> import pairlearn as pl
     >>> kernel = pl.pair_kernel("tensor_metric") + pl.on_score(pl.CosineBaseline(), weight=10.0)
     >>> kernel.symmetry
     'symmetric'
     """
-    return from_view(Seen(Scored(model), Standardised())) * weight
+    if not models:
+        raise InputError("on_score needs at least one fitted model, e.g. pl.CosineBaseline()")
+    return from_view(Seen(Scored(models), Standardised())) * weight

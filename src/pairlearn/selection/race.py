@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil, sqrt
 from typing import Any
 
@@ -12,10 +12,11 @@ import numpy as np
 from joblib import Parallel, cpu_count, delayed
 
 from pairlearn.estimators.learnt_baselines import BASELINES
+from pairlearn.estimators.stacked import cross_fit
 from pairlearn.kernels import Gram
 from pairlearn.selection.journal import Journal
 from pairlearn.selection.rungs import Development, Rung, Size, Stage
-from pairlearn.selection.settings import Family, Setting, Space
+from pairlearn.selection.settings import NO_KERNEL, Family, Setting, Space, baselines_of
 from pairlearn.selection.trials import FAILURES, BaselineRun, Path, Scorer, Trial, failure
 
 GUESSING = 0.5
@@ -86,33 +87,37 @@ class Race:
 
     def machines(self, stage: Stage, size: Size, settings: Sequence[Setting], splits: int, share: float) -> None:
         """Try these settings, family by family, until this share of the budget is spent."""
-        families: dict[Family, list[float]] = {}
-        for setting in settings:
-            families.setdefault(setting.family, []).append(setting.C)
         for split in range(splits):
-            missing = {
-                family: tuple(C for C in Cs if not self._known(stage, size, split, family.at(C)))
-                for family, Cs in families.items()
-            }
-            missing = {family: Cs for family, Cs in missing.items() if Cs}
+            missing: dict[Family, list[float]] = {}
+            for setting in settings:
+                if not self._known(stage, size, split, setting):
+                    missing.setdefault(setting.family, []).append(setting.C)
             if missing:
                 rung = self.data.rung(stage, size, split)
-                grams = self._grams(rung, missing)
-                paths = [(family, Cs, grams.get(family.base)) for family, Cs in missing.items()]
-                self._run_paths(rung, paths, share)
+                self._run(rung, self._paths(rung, missing, share), share)
 
-    def _run_paths(self, rung: Rung, paths: list[tuple[Family, tuple[float, ...], Gram | None]], share: float) -> None:
+    def _paths(self, rung: Rung, families: dict[Family, list[float]], share: float) -> list[Path]:
+        """One path per family; what cannot even be prepared is a failed trial."""
         left = self.clock.left(share)
-        workers = _workers(self.n_jobs)
         # Some paths end early and leave their time to others, so each may take twice its part.
-        each = None if left is None else min(left, max(1.0, 2.0 * left * workers / len(paths)))
-        jobs: list[Path | BaselineRun] = []
-        for family, Cs, gram in paths:
+        each = None if left is None else min(left, max(1.0, 2.0 * left * _workers(self.n_jobs) / len(families)))
+        grams, started = self._grams(rung, families), dict[str | None, Rung]({None: rung})
+        paths = []
+        for family, Cs in families.items():
             try:
-                jobs.append(Path(rung, family, Cs, self.scale(family), gram, each, self.options))
+                if family.start not in started:
+                    started[family.start] = self._started(rung, str(family.start))
+                scale, gram = self.scale(family), grams.get(family.base)
+                paths.append(Path(started[family.start], family, tuple(Cs), scale, gram, each, self.options))
             except FAILURES as error:
                 self.journal.add([failure(rung, error, setting=family.at(C)) for C in Cs], self.clock.elapsed)
-        self._run(rung, jobs, share)
+        return paths
+
+    def _started(self, rung: Rung, start: str) -> Rung:
+        """The rung with scores of baselines as features of its pairs."""
+        names = baselines_of(start)
+        stack = cross_fit(rung.training, rung.labels, rung.classes, names, seed=self.data.seed)
+        return replace(rung, training=stack.pairs, labels=stack.labels, test=stack.shown(rung.test))
 
     def baselines(self, stage: Stage, size: Size, splits: int, share: float) -> None:
         """Try every baseline, unless the examples are rows of a matrix of similarities."""
@@ -153,7 +158,7 @@ class Race:
 
     def _grams(self, rung: Rung, families: Iterable[Family]) -> dict[str, Gram]:
         """One Gram matrix per base for all pair kernels and Cs of the rung."""
-        names = {family.base for family in families}
+        names = {family.base for family in families} - {NO_KERNEL}
         if rung.training.n_examples > SHARED_GRAM or self.space.precomputed:
             return {}
         grams = {name: Gram(self.space.bases[name], rung.training.examples) for name in sorted(names)}
@@ -208,14 +213,17 @@ class Race:
         """Results of baselines, best first."""
         return [result for result in self.results(stage, size) if isinstance(result.what, str)]
 
-    def affordable(self, stage: Stage, before: Size, size: Size, settings: Sequence[Setting], share: float) -> bool:
-        """Whether the next rung fits into its share of the time, judged by the rung before."""
+    def affordable(
+        self, stage: Stage, before: Size, size: Size, settings: Sequence[Setting], share: float
+    ) -> list[Setting]:
+        """As many of these settings, best first, as fit into their share of the time at the next rung."""
         left = self.clock.left(share)
         if left is None:
-            return True
-        spent = sum(result.seconds for result in self.machines_of(stage, before) if result.what in set(settings))
-        ratio = (size.n_classes * size.epcr / (before.n_classes * before.epcr)) ** 2
-        return bool(spent * ratio**GROWTH / _workers(self.n_jobs) <= left)
+            return list(settings)
+        seconds = {result.what: result.seconds for result in self.machines_of(stage, before)}
+        growth = (size.n_classes * size.epcr / (before.n_classes * before.epcr)) ** (2 * GROWTH)
+        needed = np.cumsum([seconds.get(setting, 0.0) * growth / _workers(self.n_jobs) for setting in settings])
+        return list(settings[: int((needed <= left).sum())])
 
 
 def _run_job(job: Path | BaselineRun, space: Space, scoring: Scorer) -> list[Trial]:
@@ -252,12 +260,12 @@ def promising(results: Sequence[Result]) -> list[Setting]:
 
 
 def better_half(results: Sequence[Result], least: int = 2) -> list[Setting]:
-    """The better half of the machines, at least `least`."""
-    kept = results[: max(least, ceil(len(results) / 2))]
-    return [result.what for result in kept if isinstance(result.what, Setting)]
+    """The better half of the families, at least `least`, each with its best C; results are best first."""
+    best = one_per_family(result.what for result in results if isinstance(result.what, Setting))
+    return best[: max(least, ceil(len(best) / 2))]
 
 
-def one_per_family(settings: Sequence[Setting]) -> list[Setting]:
+def one_per_family(settings: Iterable[Setting]) -> list[Setting]:
     """The first setting of each family."""
     first: dict[Family, Setting] = {}
     for setting in settings:

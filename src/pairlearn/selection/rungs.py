@@ -24,8 +24,8 @@ Stage = Literal["pair", "interexample", "interclass"]
 STAGES: tuple[Stage, ...] = ("pair", "interexample", "interclass")
 TEST_SHARE = 0.25
 """Of pairs, of examples of each class, of classes: what each task tests on."""
-FEW_EXAMPLES = 400
-"""Examples of the pair and the interexample task: enough to tell bad kernels from good ones."""
+FIRST_LOOK, FEW_EXAMPLES = 150, 400
+"""Examples of the smallest sets, and of the pair and interexample task: enough to tell bad kernels from good ones."""
 TEST_EXAMPLES = 1000
 TEST_PAIRS = 500_000
 
@@ -122,7 +122,7 @@ class Development:
     def pair_sizes(self) -> list[Size]:
         """Few examples of as many classes as they allow; before that still fewer, for a first look at everything."""
         sizes = []
-        for examples in (FEW_EXAMPLES // 3, FEW_EXAMPLES):
+        for examples in (FIRST_LOOK, FEW_EXAMPLES):
             epcr = max(2, min(self.typical, max(10, examples // self.n_training)))
             sizes.append(Size(max(2, min(self.n_training, examples // epcr)), epcr))
         return sizes if sizes[0] != sizes[1] else sizes[1:]
@@ -134,10 +134,10 @@ class Development:
         return [Size(n, epcr) for epcr in _ladder(3, top)] if top >= 3 else []
 
     def interclass_sizes(self, epcr: int) -> list[Size]:
-        """More and more classes; if even the first rung is large, one with fewer examples per class before it."""
+        """Few examples of few classes for a first look at everything, then more and more classes."""
         most = max(2, min(self.n_training, self.max_examples // epcr))
         counts = _ladder(min(25, most), most)
-        few = max(2, FEW_EXAMPLES // counts[0])
+        few = max(2, FIRST_LOOK // counts[0])
         return [Size(counts[0], few)] * (1.5 * few < epcr) + [Size(n, epcr) for n in counts]
 
     def widest(self) -> int:
@@ -213,10 +213,8 @@ def pairs_of(
 
 
 def _ladder(low: int, high: int) -> list[int]:
-    """low, 2 low, 4 low, …, high: every step at least by half."""
-    steps = []
-    step = high
-    while step > 1.4 * low:
-        steps.append(step)
-        step = (step + 1) // 2
-    return sorted({low, *steps}) if high > low else [high]
+    """From about low to high, every step nearly doubled."""
+    steps = [high]
+    while steps[0] > 1.4 * low:
+        steps.insert(0, max(low, (steps[0] + 1) // 2))
+    return steps

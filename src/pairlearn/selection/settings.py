@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pairlearn.errors import InputError
-from pairlearn.estimators.learnt_baselines import BASELINES
 from pairlearn.estimators.pair_svc import PairSVC
-from pairlearn.kernels import Kernel, Precomputed, as_kernel
+from pairlearn.estimators.stacked import STACK, with_scores
+from pairlearn.kernels import Kernel, Precomputed, Standardised, as_kernel
 from pairlearn.operators.plan import build
-from pairlearn.pair_kernels import PairKernel, on_score, pair_kernel
+from pairlearn.pair_kernels import PairKernel, pair_kernel
 from pairlearn.pairs import Pairs
 
-KERNELS = ("tensor_metric", "metric", "tensor", "direct_metric", "direct_sum")
-BASES = ("linear", "poly", "rbf")
-CS = (0.1, 1.0, 10.0, 100.0)
-WEIGHTS = (1.0, 100.0)
+KERNELS = ("tensor_metric", "metric", "tensor")
+BASES: dict[str, Any] = {"linear": "linear", "poly": "poly", "rbf": "rbf", "standardised": Standardised()}
+CS = (0.01, 0.1, 1.0, 10.0, 100.0)
+WEIGHTS = (1.0, 10.0)
+NO_KERNEL = "scores"
+"""In the place of kernel and base: a machine on the scores of baselines alone."""
+ALL = "stack"
+"""Starting from several baselines instead of the best one."""
 SCALE_SAMPLE = 2000
 """Pairs over which the size of a kernel's values is measured."""
 
@@ -38,7 +42,7 @@ class Family(NamedTuple):
 
     def __str__(self) -> str:
         start = "" if self.start is None else f" from {self.start} ({self.weight:g})"
-        return f"{self.kernel} / {self.base}{start}"
+        return f"{self.kernel if self.kernel == NO_KERNEL else f'{self.kernel} / {self.base}'}{start}"
 
 
 @dataclass(frozen=True)
@@ -102,19 +106,30 @@ class Space:
         """The grid without baselines to start from."""
         return [Setting(kernel, base, C) for kernel in self.kernels for base in self.bases for C in self.Cs]
 
-    def started(self, settings: Sequence[Setting], baseline: str) -> list[Setting]:
-        """The same settings started from a baseline."""
-        return [replace(setting, start=baseline, weight=w) for setting in settings for w in self.weights]
+    def on_scores(self, baseline: str) -> list[Setting]:
+        """Settings on the scores of the best baseline, or of several, alone."""
+        return [Family(NO_KERNEL, NO_KERNEL, start, 1.0).at(C) for start in (baseline, ALL) for C in self.Cs]
 
-    def machine(self, family: Family, scale: float, baseline: Any = None, base: Any = None, **options: Any) -> PairSVC:
+    def started(self, families: Sequence[Family], baseline: str) -> list[Setting]:
+        """Settings with the kernels of these families that start from the best baseline, or from several."""
+        trusts = [(start, weight) for start in (baseline, ALL) for weight in self.weights]
+        mixed = [family._replace(start=start, weight=weight) for family in families for start, weight in trusts]
+        return [family.at(C) for family in mixed for C in self.Cs]
+
+    def machine(self, family: Family, scale: float, base: Any = None, **options: Any) -> PairSVC:
         """The machine of a family, C = 1 / scale; `base` is a Gram to share."""
-        kernel = self.kernels[family.kernel]
+        kernel = None if family.kernel == NO_KERNEL else self.kernels[family.kernel]
         if family.start is not None:
-            kernel = kernel + on_score(baseline, family.weight * scale)
-        return PairSVC(kernel, self.bases[family.base] if base is None else base, C=1.0 / scale, **options)
+            kernel = with_scores(kernel, family.weight * scale)
+        assert kernel is not None
+        if base is None and family.base != NO_KERNEL:
+            base = self.bases[family.base]
+        return PairSVC(kernel, "linear" if base is None else base, C=1.0 / scale, class_weight="balanced", **options)
 
     def scale(self, family: Family, pairs: Pairs, seed: int) -> float:
-        """Mean K(p, p) over a sample of pairs, of the kernel without a baseline."""
+        """Mean K(p, p) over a sample of pairs, of the kernel without baselines; 1 where there is none."""
+        if family.kernel == NO_KERNEL:
+            return 1.0
         chosen = np.random.default_rng(seed).permutation(len(pairs))[:SCALE_SAMPLE]
         kernel = self.kernels[family.kernel].on(self.bases[family.base])
         size = float(np.mean(build(kernel, pairs[np.sort(chosen)]).operator.diagonal()))
@@ -123,9 +138,9 @@ class Space:
         return size
 
 
-def baseline_named(name: str) -> Any:
-    """A fresh baseline of the table."""
-    return BASELINES[name]()
+def baselines_of(start: str) -> tuple[str, ...]:
+    """The baselines that a family starts from."""
+    return STACK if start == ALL else (start,)
 
 
 def _named(what: str, values: Any) -> dict[str, Any]:

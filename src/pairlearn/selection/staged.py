@@ -16,20 +16,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.errors import InputError
 from pairlearn.estimators.learnt_baselines import BaselineScores, run_baselines
-from pairlearn.estimators.metric_baselines import LearntBaseline
 from pairlearn.estimators.pair_svc import PairSVC
+from pairlearn.estimators.stacked import cross_fit, seeing
 from pairlearn.selection.drawing import check_whole
 from pairlearn.selection.journal import Journal
 from pairlearn.selection.race import Clock, Race, Result, Step, better_half, one_per_family, promising
 from pairlearn.selection.rungs import Development, Size, Stage
 from pairlearn.selection.scorers import eer
-from pairlearn.selection.settings import BASES, CS, KERNELS, WEIGHTS, Setting, Space, baseline_named
+from pairlearn.selection.settings import BASES, CS, KERNELS, WEIGHTS, Setting, Space, baselines_of
 from pairlearn.types import Examples, Floats, Ints
 
-SHARES = {"pair": 0.3, "interexample": 0.4, "interclass": 0.8, "refit": 1.0}
+SHARES = {"pair": 0.2, "interexample": 0.3, "interclass": 0.8}
 """By when each stage has to end, as a share of the time budget."""
 ENOUGH = 1.05
 """An EPCR suffices when its EER is within this factor of the best."""
+MIXED = 3
+"""Families of machines that are also tried together with the scores of baselines."""
 RECORD = "selection.json"
 
 
@@ -39,13 +41,13 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
     `fit(examples, classes)` takes a table of examples and one class per example. Pair task: drop kernels and Cs that
     are clearly bad. Interexample task: how many examples per class are enough. Interclass task: keep the better half
     at each of a growing number of classes, all judged on classes that no training saw, beside every baseline; the
-    best machines are also tried when started from the best baseline. The winner is fitted on all classes.
+    best machines are also tried when started from baselines, as StackedPairSVC does. The winner is fitted on all.
 
     Parameters
     ----------
     kernels, bases : names, kernels, or a dictionary name → kernel.
     Cs : boxes in units of 1 / mean K(p, p), so that one grid serves kernels of any scale.
-    weights : trust in the best baseline, in units of mean K(p, p); empty for machines of their own only.
+    weights : trust in baselines beside a kernel, in units of mean K(p, p); empty for no machine that starts from them.
     scoring : a scorer of pl.scorers, larger = better.
     time_budget : seconds for everything, the final fit included.
     n_splits : random splits of the classes in the interclass task; None takes more when classes are few.
@@ -189,19 +191,17 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
     def _refit(self, race: Race, setting: Setting, size: Size) -> PairSVC:
         """The chosen machine on training and validation classes together."""
         pairs, labels, classes = self._training = race.data.everything(size.epcr)
-        baseline = None
-        if setting.start is not None:
-            baseline = baseline_named(setting.start)
-            given = {"classes": classes} if isinstance(baseline, LearntBaseline) else {}
-            baseline.fit(pairs, labels, **given)
-        scale = race.scale(setting.family)
-        left = race.clock.left()
+        scale, left = race.scale(setting.family), race.clock.left()
         machine = race.space.machine(
-            setting.family, scale, baseline, time_budget=None if left is None else max(1.0, left), **race.options
-        )
+            setting.family, scale, time_budget=None if left is None else max(1.0, left), **race.options
+        ).set_params(C=setting.C / scale)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            machine.set_params(C=setting.C / scale).fit(pairs, labels)
+            if setting.start is None:
+                machine.fit(pairs, labels)
+            else:
+                stack = cross_fit(pairs, labels, classes, baselines_of(setting.start), seed=race.data.seed)
+                machine = seeing(machine.fit(stack.pairs, stack.labels), stack)
         if machine.fit_status_ != "converged":
             race.notes.append(f"final fit stopped by {machine.fit_status_} at KKT gap {machine.kkt_gap_:.2g}")
         return machine
@@ -271,9 +271,11 @@ def _interexample_stage(race: Race, stages: list[dict[str, Any]], settings: list
     shown: dict[Size, list[Result]] = {}
     before: Size | None = None
     for size in sizes:
-        if before is not None and not race.affordable("interexample", before, size, trying, share):
-            race.notes.append(f"interexample task: no time for {size}")
-            break
+        if before is not None:
+            trying = race.affordable("interexample", before, size, trying, share)
+            if not trying:
+                race.notes.append(f"interexample task: no time for {size}")
+                break
         race.machines("interexample", size, trying, 1, share)
         results = race.machines_of("interexample", size)
         if not results:
@@ -298,15 +300,20 @@ def _interclass_stage(race: Race, stages: list[dict[str, Any]], settings: list[S
     shown: dict[Size, list[Result]] = {}
     before: Size | None = None
     for size in race.data.interclass_sizes(epcr):
-        if before is not None and not race.affordable("interclass", before, size, trying, share):
-            race.notes.append(f"interclass task: no time for {size}")
-            break
+        if before is not None:
+            trying = race.affordable("interclass", before, size, trying, share)
+            if not trying:
+                race.notes.append(f"interclass task: no time for {size}")
+                break
         race.baselines("interclass", size, splits, share)
-        race.machines("interclass", size, trying, splits, share)
         baselines = race.baselines_of("interclass", size)
         if before is None and baselines and race.space.weights:
-            own = better_half(race.machines_of("interclass", size), least=4)
-            race.machines("interclass", size, race.space.started(own, str(baselines[0].what)), splits, share)
+            race.machines("interclass", size, race.space.on_scores(str(baselines[0].what)), splits, share)
+        race.machines("interclass", size, trying, splits, share)
+        if before is None and baselines and race.space.weights:
+            own = [result.what.family for result in race.machines_of("interclass", size) if result.what in set(trying)]
+            started = race.space.started(list(dict.fromkeys(own))[:MIXED], str(baselines[0].what))
+            race.machines("interclass", size, started, splits, share)
         results = race.machines_of("interclass", size)
         if not results:
             break

@@ -12,12 +12,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from pairlearn.errors import InputError
+from pairlearn.estimators.learnt_baselines import BASELINES
 from pairlearn.estimators.metric_baselines import LearntBaseline
 from pairlearn.estimators.pair_svc import PairSVC
 from pairlearn.kernels import Gram
 from pairlearn.selection.rungs import Rung, Size, Stage
 from pairlearn.selection.scorers import eer
-from pairlearn.selection.settings import Family, Setting, Space, baseline_named
+from pairlearn.selection.settings import Family, Setting, Space
 from pairlearn.solvers.problem import Status
 
 Scorer = Callable[[Any, Any, Any], float]
@@ -76,7 +77,7 @@ class Path:
         Cs = sorted(self.Cs, reverse=True)
         try:
             options = {"warm_start": True, **self.options}
-            machine = space.machine(self.family, self.scale, self._baseline(), self.gram, **options)
+            machine = space.machine(self.family, self.scale, self.gram, **options)
             for C in Cs:
                 spent = time.perf_counter() - began
                 if self.seconds is not None and trials and spent > self.seconds:
@@ -113,9 +114,6 @@ class Path:
             n_support=machine.n_support_,
         )
 
-    def _baseline(self) -> Any:
-        return None if self.family.start is None else fitted_baseline(self.family.start, self.rung)
-
 
 @dataclass(frozen=True, eq=False)
 class BaselineRun:
@@ -150,7 +148,7 @@ class BaselineRun:
 
 def fitted_baseline(name: str, rung: Rung) -> Any:
     """A baseline learnt from the training pairs of a rung."""
-    model = baseline_named(name)
+    model = BASELINES[name]()
     given = {"classes": rung.classes} if isinstance(model, LearntBaseline) else {}
     return model.fit(rung.training, rung.labels, **given)
 
