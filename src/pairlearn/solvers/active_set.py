@@ -40,6 +40,8 @@ MANY = 0.02
 """Share of pairs at their bounds by then from which on a kernel of low rank goes to the interior point as a whole."""
 SAMPLE = 1024
 """Pairs that must span all others, at half their number, for a kernel to count as one of low rank."""
+TINY_SAMPLE = 96
+"""The same for a rank so low that all pairs at once cost less than a few outer steps."""
 BYTES_OF_PATH = 500
 """Memory of the interior point per pair."""
 BLOCK = 2**28
@@ -189,13 +191,13 @@ class _Run:
         return thin if thin is not None and n >= FEW * thin.rank else None
 
     def _few_columns(self) -> Floats | None:
-        """G with K = GGᵀ where so many pairs turn out to be support pairs that all at once is the shorter way."""
+        """G with K = GGᵀ where all pairs at once are the shorter way: tiny rank, or low rank and many bounded pairs."""
         n, room = len(self.problem), 20 * self.options.max_working_set**2
         bounded = (self.theta != 0) & ((self.theta == self.problem.lower) | (self.theta == self.problem.upper))
-        many = np.count_nonzero(bounded) >= MANY * n
-        if n < SMALL or not many or (BYTES_OF_PATH + 8 * SAMPLE) * n > room or self.options.candidates is not None:
+        sample = SAMPLE if np.count_nonzero(bounded) >= MANY * n else TINY_SAMPLE
+        if n < SMALL or (BYTES_OF_PATH + 8 * sample) * n > room or self.options.candidates is not None:
             return None
-        return sampled_factor(self.operator, SAMPLE, self.rng)
+        return sampled_factor(self.operator, sample, self.rng)
 
     def _solve_whole(self, Q: Quadratic, residual: Floats) -> bool:
         """The interior point on all pairs; whether the callback stopped it."""

@@ -24,7 +24,9 @@ from pairlearn.solvers.box import Box
 from pairlearn.threads import blas_threads
 from pairlearn.types import Bools, Floats, Ints
 
-MAX_ITERATIONS = 60
+MAX_ITERATIONS = 200
+CORRECTIONS = 2
+"""Most corrections towards the centre per step; each costs one more solution with the same factor."""
 Report = Callable[[Floats, Floats], bool]
 """Called with x and p − Qx after every iteration; True stops."""
 WALL = 1e100
@@ -217,7 +219,19 @@ class Interior:
         pure = newton.step(0.0, 0.0, lacking)
         after = self.parts.mean_product(point.moved(newton.length(pure), pure))
         centre = (max(after, 0.0) / mu) ** 3 * mu
-        step = newton.step(centre - pure.xi * pure.z, centre + pure.xi * pure.w, lacking)
+        low, high = centre - pure.xi * pure.z, centre + pure.xi * pure.w
+        step = newton.step(low, high, lacking)
+        for _ in range(CORRECTIONS):
+            length = newton.length(step)
+            if length > 0.9:
+                break
+            # Products far from the centre at the end of a longer step are what keeps the step short.
+            short_low, short_high = newton.off_centre(step, min(1.0, length + 0.3), max(centre, 0.1 * mu))
+            low, high = low + short_low, high + short_high
+            better = newton.step(low, high, lacking)
+            if newton.length(better) < length + 0.03:
+                break
+            step = better
         # Long steps are fast, but now and then run in circles; shorter ones lead out.
         greed = 0.995 if 2 * self.iterations <= MAX_ITERATIONS else 0.9
         return point.moved(min(1.0, greed * newton.length(step)), step)
@@ -338,6 +352,14 @@ class _Newton:
         dx, db = self._joint(parts.joined(self.share * right), lacking)
         change = parts.raised(parts.sign * self.share * dx, right.sum(axis=0) / self.stiffness)
         return _Point(change, (missing_s - z * change) / s, (missing_t + w * change) / t, db)
+
+    def off_centre(self, step: _Point, length: float, centre: float) -> tuple[Floats, Floats]:
+        """What s·z and t·w lack at the end of this step to lie within a tenth and ten times the centre."""
+        s, t = self.s + length * step.xi, self.t - length * step.xi
+        z, w = self.point.z + length * step.z, self.point.w + length * step.w
+        lacks = (np.clip(product, 0.1 * centre, 10.0 * centre) - product for product in (s * z, t * w))
+        low, high = (self.parts.open * np.maximum(lack, -10.0 * centre) for lack in lacks)
+        return low, high
 
     def _joint(self, right: Floats, lacking: float | None) -> tuple[Floats, float]:
         """(dx, db) of the equations that remain."""
