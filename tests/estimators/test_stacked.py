@@ -122,3 +122,9 @@ def test_pairs_with_features_of_their_own_are_refused() -> None:
     pairs = pl.Pairs(X, PAIRS.left, PAIRS.right, invariant=np.ones((len(PAIRS), 1)))
     with pytest.raises(InputError, match="invariant features already"):
         pl.StackedPairSVC().fit(pairs, Y, classes=CLASSES)
+
+
+def test_some_of_a_stack_is_a_stack_of_some() -> None:
+    some, alone = cross_fit(PAIRS, Y, CLASSES, ["rca", "plda"]).only(["plda"]), cross_fit(PAIRS, Y, CLASSES, ["plda"])
+    assert np.array_equal(some.pairs.invariant, alone.pairs.invariant)  # type: ignore[arg-type]
+    assert list(some.models) == ["plda"]

@@ -39,6 +39,13 @@ class Stack:
         """New pairs with the scores of all baselines as invariant features."""
         return _with(pairs, self.view.show(pairs))
 
+    def only(self, names: Sequence[str]) -> Stack:
+        """Some of the baselines."""
+        assert self.pairs.invariant is not None
+        places = [list(self.models).index(name) for name in names]
+        models = {name: self.models[name] for name in names}
+        return Stack(models, _with(self.pairs, self.pairs.invariant[:, places]), self.labels)
+
     @property
     def view(self) -> Scored:
         """The baselines as a view of pairs."""

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, cpu_count, delayed
 
-from pairlearn.estimators.learnt_baselines import BASELINES
-from pairlearn.estimators.stacked import cross_fit
+from pairlearn.estimators.stacked import Stack, cross_fit
 from pairlearn.kernels import Gram
 from pairlearn.selection.journal import Journal
 from pairlearn.selection.rungs import Development, Rung, Size, Stage
@@ -101,33 +100,46 @@ class Race:
         left = self.clock.left(share)
         # Some paths end early and leave their time to others, so each may take twice its part.
         each = None if left is None else min(left, max(1.0, 2.0 * left * _workers(self.n_jobs) / len(families)))
-        grams, started = self._grams(rung, families), dict[str | None, Rung]({None: rung})
-        paths = []
+        grams, paths = self._grams(rung, families), list[Path]()
+        started: dict[str | None, Rung] = {None: rung}
+        try:
+            starts = dict.fromkeys(family.start for family in families if family.start is not None)
+            started |= self._started(rung, starts) if starts else {}
+        except FAILURES as error:
+            self._fail(rung, error, {family: Cs for family, Cs in families.items() if family.start is not None})
         for family, Cs in families.items():
+            if family.start not in started:
+                continue
             try:
-                if family.start not in started:
-                    started[family.start] = self._started(rung, str(family.start))
                 scale, gram = self.scale(family), grams.get(family.base)
                 paths.append(Path(started[family.start], family, tuple(Cs), scale, gram, each, self.options))
             except FAILURES as error:
-                self.journal.add([failure(rung, error, setting=family.at(C)) for C in Cs], self.clock.elapsed)
+                self._fail(rung, error, {family: Cs})
         return paths
 
-    def _started(self, rung: Rung, start: str) -> Rung:
-        """The rung with scores of baselines as features of its pairs."""
-        names = baselines_of(start)
+    def _fail(self, rung: Rung, error: BaseException, families: dict[Family, list[float]]) -> None:
+        trials = [failure(rung, error, setting=family.at(C)) for family, Cs in families.items() for C in Cs]
+        self.journal.add(trials, self.clock.elapsed)
+
+    def _started(self, rung: Rung, starts: Iterable[str]) -> dict[str | None, Rung]:
+        """The rung with scores of baselines as features of its pairs, for each start; no baseline is fitted twice."""
+        asked = {start: baselines_of(start) for start in starts}
+        names = list(dict.fromkeys(name for group in asked.values() for name in group))
         stack = cross_fit(rung.training, rung.labels, rung.classes, names, seed=self.data.seed)
+        return {start: self._with_scores(rung, stack.only(group)) for start, group in asked.items()}
+
+    def _with_scores(self, rung: Rung, stack: Stack) -> Rung:
         return replace(rung, training=stack.pairs, labels=stack.labels, test=stack.shown(rung.test))
 
-    def baselines(self, stage: Stage, size: Size, splits: int, share: float) -> None:
-        """Try every baseline, unless the examples are rows of a matrix of similarities."""
+    def baselines(self, stage: Stage, size: Size, names: Sequence[str], splits: int, share: float) -> None:
+        """Try these baselines, unless the examples are rows of a matrix of similarities."""
         if self.space.precomputed:
             return
         for split in range(splits):
-            names = [name for name in BASELINES if not self._known(stage, size, split, name)]
-            if names:
+            missing = [name for name in names if not self._known(stage, size, split, name)]
+            if missing:
                 rung = self.data.rung(stage, size, split)
-                self._run(rung, [BaselineRun(rung, name) for name in names], share)
+                self._run(rung, [BaselineRun(rung, name) for name in missing], share)
 
     def _run(self, rung: Rung, jobs: Sequence[Path | BaselineRun], share: float) -> None:
         """Run the jobs; those that come after the time is up are left out, and this is noted."""

@@ -17,7 +17,6 @@ from pairlearn.examples import check_examples, count_examples, take_examples
 from pairlearn.pairs import Pairs, all_pairs
 from pairlearn.selection.drawing import class_codes, rank_in_stratum
 from pairlearn.selection.sampling import PairSampler, count_pairs
-from pairlearn.selection.splits import PairSplit
 from pairlearn.types import Examples, Ints
 
 Stage = Literal["pair", "interexample", "interclass"]
@@ -176,7 +175,13 @@ class Development:
     def _pair_rung(self, size: Size, split: int, order: Ints) -> Rung:
         chosen = self._examples(order[: size.n_classes], size.epcr)
         pairs, labels = self._pairs(chosen, chosen, self.max_pairs, reflexive=True)
-        train, test = next(PairSplit(test_share=TEST_SHARE, random_state=self.seed + split).split(pairs, labels))
+        # A share of the positive and of the negative pairs: few examples may have few positives.
+        tested = np.zeros(len(pairs), dtype=bool)
+        rng = np.random.default_rng((self.seed, 4, split))
+        for label in (1, -1):
+            members = rng.permutation(np.flatnonzero((labels == label) & ~pairs.reflexive))
+            tested[members[: max(1, round(TEST_SHARE * len(members)))]] = True
+        train, test = np.flatnonzero(~tested), np.flatnonzero(tested)
         return Rung("pair", size, split, pairs[train], labels[train], pairs[test], labels[test], self.codes[chosen])
 
     def _interexample(self, classes: Ints, epcr: int) -> tuple[Ints, Ints]:

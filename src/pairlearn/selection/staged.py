@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.errors import InputError
-from pairlearn.estimators.learnt_baselines import BaselineScores, run_baselines
+from pairlearn.estimators.learnt_baselines import BASELINES, BaselineScores, run_baselines
 from pairlearn.estimators.pair_svc import PairSVC
 from pairlearn.estimators.stacked import cross_fit, seeing
 from pairlearn.selection.drawing import check_whole
@@ -32,6 +32,8 @@ ENOUGH = 1.05
 """An EPCR suffices when its EER is within this factor of the best."""
 MIXED = 3
 """Families of machines that are also tried together with the scores of baselines."""
+RIVALS = 4
+"""Baselines that stay beside the machines after the first rung: the best there."""
 RECORD = "selection.json"
 
 
@@ -296,7 +298,7 @@ def _interexample_stage(race: Race, stages: list[dict[str, Any]], settings: list
 
 
 def _interclass_stage(race: Race, stages: list[dict[str, Any]], settings: list[Setting], epcr: int) -> None:
-    share, splits, trying = SHARES["interclass"], race.data.n_splits, settings
+    share, splits, trying, names = SHARES["interclass"], race.data.n_splits, settings, list(BASELINES)
     shown: dict[Size, list[Result]] = {}
     before: Size | None = None
     for size in race.data.interclass_sizes(epcr):
@@ -305,8 +307,9 @@ def _interclass_stage(race: Race, stages: list[dict[str, Any]], settings: list[S
             if not trying:
                 race.notes.append(f"interclass task: no time for {size}")
                 break
-        race.baselines("interclass", size, splits, share)
+        race.baselines("interclass", size, names, splits, share)
         baselines = race.baselines_of("interclass", size)
+        names = [str(result.what) for result in baselines[:RIVALS]]
         if before is None and baselines and race.space.weights:
             race.machines("interclass", size, race.space.on_scores(str(baselines[0].what)), splits, share)
         race.machines("interclass", size, trying, splits, share)
