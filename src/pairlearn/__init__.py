@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pairlearn import selection as selection
     from pairlearn.estimators.baselines import CosineBaseline as CosineBaseline
     from pairlearn.estimators.baselines import EuclidBaseline as EuclidBaseline
+    from pairlearn.estimators.gallery import Gallery as Gallery
+    from pairlearn.estimators.gallery import NormalisedScorer as NormalisedScorer
     from pairlearn.estimators.learnt_baselines import KISSMEBaseline as KISSMEBaseline
     from pairlearn.estimators.learnt_baselines import LDABaseline as LDABaseline
     from pairlearn.estimators.learnt_baselines import LogisticBaseline as LogisticBaseline
@@ -33,14 +35,30 @@ if TYPE_CHECKING:
     from pairlearn.estimators.pair_svr import PairSVR as PairSVR
     from pairlearn.estimators.stacked import StackedPairSVC as StackedPairSVC
     from pairlearn.estimators.transductive import TransductivePairSVC as TransductivePairSVC
+    from pairlearn.evaluation import DetBand as DetBand
     from pairlearn.evaluation import DetCurve as DetCurve
+    from pairlearn.evaluation import FmrAt as FmrAt
+    from pairlearn.evaluation import FnmrAt as FnmrAt
+    from pairlearn.evaluation import Interval as Interval
+    from pairlearn.evaluation import IsotonicCalibration as IsotonicCalibration
+    from pairlearn.evaluation import LogisticCalibration as LogisticCalibration
+    from pairlearn.evaluation import LogisticFusion as LogisticFusion
     from pairlearn.evaluation import Scores as Scores
+    from pairlearn.evaluation import SumFusion as SumFusion
+    from pairlearn.evaluation import ZNormFusion as ZNormFusion
     from pairlearn.evaluation import area_under_roc as area_under_roc
+    from pairlearn.evaluation import cllr as cllr
     from pairlearn.evaluation import concordance_index as concordance_index
+    from pairlearn.evaluation import cross_fitted as cross_fitted
+    from pairlearn.evaluation import det_band as det_band
     from pairlearn.evaluation import det_curve as det_curve
+    from pairlearn.evaluation import difference_interval as difference_interval
     from pairlearn.evaluation import equal_error_rate as equal_error_rate
     from pairlearn.evaluation import fnmr_at_fmr as fnmr_at_fmr
+    from pairlearn.evaluation import interval as interval
+    from pairlearn.evaluation import min_cllr as min_cllr
     from pairlearn.evaluation import rates_at as rates_at
+    from pairlearn.evaluation import reliability as reliability
     from pairlearn.kernels import Gram as Gram
     from pairlearn.pair_kernels import PairKernel as PairKernel
     from pairlearn.pair_kernels import balanced_composite as balanced_composite
@@ -78,6 +96,8 @@ _MODULES = {
 _NAMES = {
     "CosineBaseline": "estimators.baselines",
     "EuclidBaseline": "estimators.baselines",
+    "Gallery": "estimators.gallery",
+    "NormalisedScorer": "estimators.gallery",
     "KISSMEBaseline": "estimators.learnt_baselines",
     "LDABaseline": "estimators.learnt_baselines",
     "LogisticBaseline": "estimators.learnt_baselines",
@@ -90,6 +110,22 @@ _NAMES = {
     "PairSVC": "estimators.pair_svc",
     "DetCurve": "evaluation",
     "Scores": "evaluation",
+    "DetBand": "evaluation",
+    "FmrAt": "evaluation",
+    "FnmrAt": "evaluation",
+    "Interval": "evaluation",
+    "IsotonicCalibration": "evaluation",
+    "LogisticCalibration": "evaluation",
+    "LogisticFusion": "evaluation",
+    "SumFusion": "evaluation",
+    "ZNormFusion": "evaluation",
+    "cross_fitted": "evaluation",
+    "det_band": "evaluation",
+    "difference_interval": "evaluation",
+    "interval": "evaluation",
+    "reliability": "evaluation",
+    "cllr": "evaluation",
+    "min_cllr": "evaluation",
     "area_under_roc": "evaluation",
     "concordance_index": "evaluation",
     "det_curve": "evaluation",

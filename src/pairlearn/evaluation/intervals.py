@@ -164,7 +164,7 @@ def interval(
     rate: Rate,
     *,
     level: float = 0.95,
-    method: str = "bootstrap",
+    method: str = "jackknife",
     unit: str = "identity",
     n_resamples: int = 2000,
     seed: int = 0,
@@ -173,7 +173,7 @@ def interval(
 
     rate: quick for `equal_error_rate`, `area_under_roc`, `partial(fnmr_at_fmr, fmr=1e-3)`, `FmrAt`, `FnmrAt`.
     unit: what is drawn anew, "identity", "example" or "pair" (as if all pairs were independent, for comparison).
-    method: "bootstrap" or "jackknife" (units left out one by one). Reflexive pairs are left out.
+    method: "jackknife" (units left out one by one, quick) or "bootstrap". Reflexive pairs are left out.
 
     >>> rng = np.random.default_rng(0)
     >>> left, right = np.triu_indices(120, 1)
@@ -199,7 +199,7 @@ def difference_interval(
     rate: Rate,
     *,
     level: float = 0.95,
-    method: str = "bootstrap",
+    method: str = "jackknife",
     unit: str = "identity",
     n_resamples: int = 2000,
     seed: int = 0,
@@ -229,7 +229,7 @@ def det_band(
     fmr: Any = None,
     *,
     level: float = 0.95,
-    method: str = "bootstrap",
+    method: str = "jackknife",
     unit: str = "identity",
     n_resamples: int = 2000,
     seed: int = 0,
