@@ -80,6 +80,7 @@ class Race:
     options: dict[str, Any]
     progress: Callable[[Step], None] | None
     scales: dict[tuple[str, str], float] = field(default_factory=dict)
+    stacks: dict[tuple[Stage, Size, int], Stack] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     # -- running
@@ -125,8 +126,12 @@ class Race:
         """The rung with scores of baselines as features of its pairs, for each start; no baseline is fitted twice."""
         asked = {start: baselines_of(start) for start in starts}
         names = list(dict.fromkeys(name for group in asked.values() for name in group))
-        stack = cross_fit(rung.training, rung.labels, rung.classes, names, seed=self.data.seed)
-        return {start: self._with_scores(rung, stack.only(group)) for start, group in asked.items()}
+        place = rung.stage, rung.size, rung.split
+        if not set(names) <= set(self.stacks[place].models if place in self.stacks else ()):
+            # Only those of this size are needed again, for the other settings that start from them.
+            self.stacks = {known: stack for known, stack in self.stacks.items() if known[:2] == place[:2]}
+            self.stacks[place] = cross_fit(rung.training, rung.labels, rung.classes, names, seed=self.data.seed)
+        return {start: self._with_scores(rung, self.stacks[place].only(group)) for start, group in asked.items()}
 
     def _with_scores(self, rung: Rung, stack: Stack) -> Rung:
         return replace(rung, training=stack.pairs, labels=stack.labels, test=stack.shown(rung.test))

@@ -81,7 +81,7 @@ class Development:
                 f"selection needs at least 4 classes with two examples or more, got {useful}; without classes use "
                 "scikit-learn's GridSearchCV on labelled pairs with a splitter of pl.selection"
             )
-        splits = (5 if useful < 20 else 3 if useful < 60 else 1) if n_splits is None else n_splits
+        splits = (5 if useful < 12 else 3 if useful < 60 else 1) if n_splits is None else n_splits
         return cls(table, codes, seed, splits, max_examples, max_pairs, square)
 
     # -- who is drawn
@@ -124,7 +124,7 @@ class Development:
         for examples in (FIRST_LOOK, FEW_EXAMPLES):
             epcr = max(2, min(self.typical, max(10, examples // self.n_training)))
             sizes.append(Size(max(2, min(self.n_training, examples // epcr)), epcr))
-        return sizes if sizes[0] != sizes[1] else sizes[1:]
+        return sizes if 1.5 * sizes[0].n_classes * sizes[0].epcr < sizes[1].n_classes * sizes[1].epcr else sizes[1:]
 
     def interexample_sizes(self) -> list[Size]:
         """The classes of the pair task with more and more examples; none when classes have fewer than 5."""

@@ -108,13 +108,18 @@ class Space:
 
     def on_scores(self, baseline: str) -> list[Setting]:
         """Settings on the scores of the best baseline, or of several, alone."""
-        return [Family(NO_KERNEL, NO_KERNEL, start, 1.0).at(C) for start in (baseline, ALL) for C in self.Cs]
+        return [Family(NO_KERNEL, NO_KERNEL, start, 1.0).at(C) for start in (baseline, ALL) for C in self._small_boxes]
 
     def started(self, families: Sequence[Family], baseline: str) -> list[Setting]:
         """Settings with the kernels of these families that start from the best baseline, or from several."""
         trusts = [(start, weight) for start in (baseline, ALL) for weight in self.weights]
         mixed = [family._replace(start=start, weight=weight) for family in families for start, weight in trusts]
-        return [family.at(C) for family in mixed for C in self.Cs]
+        return [family.at(C) for family in mixed for C in self._small_boxes]
+
+    @property
+    def _small_boxes(self) -> tuple[float, ...]:
+        """Boxes for machines that start from baselines: they shall not go far from these."""
+        return tuple(C for C in self.Cs if C <= 1.0) or self.Cs[:1]
 
     def machine(self, family: Family, scale: float, base: Any = None, **options: Any) -> PairSVC:
         """The machine of a family, C = 1 / scale; `base` is a Gram to share."""
