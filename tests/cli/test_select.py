@@ -106,18 +106,42 @@ def test_examples_without_classes(faces: Path) -> None:
     assert "--class-column" in shown.stderr
 
 
-def test_ctrl_c_leaves_a_model(tmp_path: Path) -> None:
+def started(folder: Path) -> subprocess.Popen[str]:
+    """A selection in a process of its own that has written some lines of its journal."""
     X, classes = pl.data.double_interval(30, 6, n=40, seed=0)
-    np.savez(tmp_path / "x.npz", examples=X, classes=classes)
-    places = ("--out", tmp_path / "m.safetensors", "--dir", tmp_path / "run")
-    command = [*COMMAND, "select", str(tmp_path / "x.npz"), *map(str, places)]
+    np.savez(folder / "x.npz", examples=X, classes=classes)
+    command = [*COMMAND, "select", str(folder / "x.npz"), *map(str, places(folder))]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    journal = tmp_path / "run" / NAME
-    deadline = time.monotonic() + 120
+    journal, deadline = folder / "run" / NAME, time.monotonic() + 120
     while time.monotonic() < deadline and not (journal.exists() and len(journal.read_text().splitlines()) > 5):
         time.sleep(0.05)
+    return process
+
+
+def places(folder: Path) -> tuple[object, ...]:
+    few = ("--kernel", "metric", "--kernel", "tensor", "--base", "linear", "--base", "rbf")
+    return "--out", folder / "m.safetensors", "--dir", folder / "run", *few
+
+
+def test_ctrl_c_leaves_a_model(tmp_path: Path) -> None:
+    process = started(tmp_path)
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     assert "interrupted" in output
+    X = np.load(tmp_path / "x.npz")["examples"]
     assert np.isfinite(pl.load(tmp_path / "m.safetensors").decision_function(pl.all_pairs(X[:4]))).all()
+
+
+def test_a_killed_selection_goes_on(tmp_path: Path) -> None:
+    process = started(tmp_path)
+    process.kill()
+    process.wait()
+    lines = (tmp_path / "run" / NAME).read_text().splitlines()
+    assert not (tmp_path / "m.safetensors").exists()
+    shown = run(tmp_path / "x.npz", *places(tmp_path))
+    assert shown.exit_code == 0, shown.output
+    after = (tmp_path / "run" / NAME).read_text().splitlines()
+    assert after[: len(lines) - 1] == lines[:-1]
+    assert len(after) > len(lines)
+    assert (tmp_path / "m.safetensors").exists()

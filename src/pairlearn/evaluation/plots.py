@@ -115,7 +115,11 @@ def _label_rungs(ax: Axes, rungs: Sequence[tuple[str, Mapping[str, Any]]]) -> No
     ax.set(xlabel="task, training classes × examples per class", ylabel="Equal error rate (%)")
     ax.grid(color="0.9", linewidth=0.6)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(loc="best", fontsize=8, framealpha=0.9, edgecolor="none")
+    cast("Figure", ax.figure).legend(loc="outside lower center", ncols=2, fontsize=8, edgecolor="none")
+    tasks = [task for task, _ in rungs]
+    for place in range(1, len(tasks)):
+        if tasks[place] != tasks[place - 1]:
+            ax.axvline(place - 0.5, color="0.8", linewidth=0.8)
 
 
 def _check_suffix(path: str | Path) -> None:

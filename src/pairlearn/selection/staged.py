@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -142,9 +143,18 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
             check_whole("n_splits", self.n_splits, 1)
 
     def _fingerprint(self, data: Development) -> str:
-        names = ("kernels", "bases", "Cs", "weights", "max_examples", "max_pairs", "random_state")
-        own = {name: repr(getattr(self, name)) for name in names}
-        return str(joblib.hash((data.examples, data.codes, data.n_splits, repr(self.scoring), own)))
+        """Of the data and of every option that decides results, the same in every process."""
+        names = ("kernels", "bases", "Cs", "weights", "scoring", "max_examples", "max_pairs", "random_state")
+        own = [getattr(self, name) for name in names]
+        try:
+            return str(joblib.hash((data.examples, data.codes, data.n_splits, own)))
+        except (AttributeError, TypeError, pickle.PicklingError) as error:
+            if self.directory is None:
+                return ""
+            raise InputError(
+                f"a selection that can go on needs kernels and scorers that can be pickled ({error}); define "
+                "functions in a module, or leave directory out"
+            ) from error
 
     def _run_stages(self, race: Race, stages: list[dict[str, Any]]) -> None:
         settings = _pair_stage(race, stages)
