@@ -4,7 +4,7 @@ Needs PAIRLEARN_DATA. Olivetti faces (32 × 32 means of the 64 × 64 crops; 25 p
 of each digit; 7 digits train, 3 test), letter and isolet of the UCI bundle (40 examples of each letter; 18 letters
 train, 8 test), all in five random splits of the classes, and LFW View 2 with dlib embeddings (its ten folds; at most 4
 images of each person of the other nine train). Per split `StagedSearch` sees the training classes only, chooses on
-classes held out among them, and gets 90 s; the baselines learn from the same pairs as the chosen machine.
+classes held out among them, and gets 60 s; the baselines learn from the same pairs as the chosen machine.
 
 The machine is compared with the baseline that is best in the mean over all splits, known only in hindsight. `tied`
 means that a 95 % interval of the mean difference of EERs contains 0: standard errors come from a jackknife over
@@ -28,7 +28,7 @@ import pairlearn as pl
 from pairlearn.evaluation.intervals import difference_interval
 from pairlearn.testing import Figure, data_folder, print_figures, run_rows, skip_without_data
 
-SECONDS = 90.0
+SECONDS = 60.0
 SPLITS = 5
 FIRST_SEED = 100
 SIZES = {"olivetti": (25, 10), "mnist": (7, 100), "letter": (18, 40), "isolet": (18, 40)}

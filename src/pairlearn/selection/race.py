@@ -39,9 +39,9 @@ class Clock:
         """Seconds so far."""
         return time.perf_counter() - self._began
 
-    def left(self, share: float = 1.0) -> float | None:
-        """Seconds until this share of the budget is spent."""
-        return None if self.budget is None else max(0.0, share * self.budget - self.elapsed)
+    def left(self, share: float | None = 1.0) -> float | None:
+        """Seconds until this share of the budget is spent; None for no end."""
+        return None if self.budget is None or share is None else max(0.0, share * self.budget - self.elapsed)
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ class Race:
 
     # -- running
 
-    def machines(self, stage: Stage, size: Size, settings: Sequence[Setting], splits: int, share: float) -> None:
-        """Try these settings, family by family, until this share of the budget is spent."""
+    def machines(self, stage: Stage, size: Size, settings: Sequence[Setting], splits: int, share: float | None) -> None:
+        """Try these settings, family by family, until this share of the budget is spent; None: in any case."""
         for split in range(splits):
             missing: dict[Family, list[float]] = {}
             for setting in settings:
@@ -96,7 +96,7 @@ class Race:
                 rung = self.data.rung(stage, size, split)
                 self._run(rung, self._paths(rung, missing, share), share)
 
-    def _paths(self, rung: Rung, families: dict[Family, list[float]], share: float) -> list[Path]:
+    def _paths(self, rung: Rung, families: dict[Family, list[float]], share: float | None) -> list[Path]:
         """One path per family; what cannot even be prepared is a failed trial."""
         left = self.clock.left(share)
         # Some paths end early and leave their time to others, so each may take twice its part.
@@ -136,8 +136,8 @@ class Race:
     def _with_scores(self, rung: Rung, stack: Stack) -> Rung:
         return replace(rung, training=stack.pairs, labels=stack.labels, test=stack.shown(rung.test))
 
-    def baselines(self, stage: Stage, size: Size, names: Sequence[str], splits: int, share: float) -> None:
-        """Try these baselines, unless the examples are rows of a matrix of similarities."""
+    def baselines(self, stage: Stage, size: Size, names: Sequence[str], splits: int, share: float | None) -> None:
+        """Try these baselines, unless the examples are rows of a matrix of similarities; `share` None: in any case."""
         if self.space.precomputed:
             return
         for split in range(splits):
@@ -146,7 +146,7 @@ class Race:
                 rung = self.data.rung(stage, size, split)
                 self._run(rung, [BaselineRun(rung, name) for name in missing], share)
 
-    def _run(self, rung: Rung, jobs: Sequence[Path | BaselineRun], share: float) -> None:
+    def _run(self, rung: Rung, jobs: Sequence[Path | BaselineRun], share: float | None) -> None:
         """Run the jobs; those that come after the time is up are left out, and this is noted."""
         done, best = 0, self._best(rung)
         self._tell(rung, done, len(jobs), best)
@@ -162,7 +162,7 @@ class Race:
         if done < len(jobs):
             self.notes.append(f"{rung.stage}, {rung.size}: no time for {len(jobs) - done} of {len(jobs)} trials")
 
-    def _until(self, jobs: Sequence[Path | BaselineRun], share: float) -> Iterable[Path | BaselineRun]:
+    def _until(self, jobs: Sequence[Path | BaselineRun], share: float | None) -> Iterable[Path | BaselineRun]:
         for place, job in enumerate(jobs):
             left = self.clock.left(share)
             if left is not None and left <= 0 and place > 0:

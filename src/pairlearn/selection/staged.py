@@ -317,11 +317,13 @@ def _interclass_stage(race: Race, stages: list[dict[str, Any]], settings: list[S
             if not trying:
                 race.notes.append(f"interclass task: no time for {size}")
                 break
-        race.baselines("interclass", size, names, splits, share)
+        # At the first rung the baselines, and a machine that starts from the best, run in any case: no budget may be
+        # so short that the result is worse than no learning.
+        race.baselines("interclass", size, names, splits, None if before is None else share)
         baselines = race.baselines_of("interclass", size)
         names = [str(result.what) for result in baselines[:RIVALS]]
         if before is None and baselines and race.space.weights:
-            race.machines("interclass", size, race.space.on_scores(str(baselines[0].what)), splits, share)
+            race.machines("interclass", size, race.space.on_scores(str(baselines[0].what)), splits, None)
         race.machines("interclass", size, trying, splits, share)
         if before is None and baselines and race.space.weights:
             own = [result.what.family for result in race.machines_of("interclass", size) if result.what in set(trying)]
