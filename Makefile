@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help env demo test test-slow check bench docs lock clean
+.PHONY: help env browser demo test test-slow check bench docs lock clean
 
 help:           ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -18,7 +18,11 @@ env: .venv/made ## create .venv from the lock file
 demo: env       ## learn to tell unseen classes apart, in under a minute
 	$(BIN)/pairlearn demo
 
-test: env       ## the default test suite
+browser:        ## Debian's chromium, for the tests of the report page
+	@if [ -z "$$PAIRLEARN_SKIP_BROWSER$$PAIRLEARN_CHROMIUM" ] && ! command -v chromium > /dev/null; then \
+		apt-get update -qq && apt-get install -y -qq chromium > /dev/null; fi
+
+test: env browser ## the default test suite
 	$(BIN)/python -m pytest
 
 test-slow: env  ## the slow checks alone

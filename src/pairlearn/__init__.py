@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pairlearn import data as data
     from pairlearn import graphs as graphs
     from pairlearn import kernels as kernels
+    from pairlearn import report as report
     from pairlearn import selection as selection
     from pairlearn.estimators.baselines import CosineBaseline as CosineBaseline
     from pairlearn.estimators.baselines import EuclidBaseline as EuclidBaseline
@@ -90,6 +91,7 @@ _MODULES = {
     "kernels": "kernels",
     "errors": "errors",
     "evaluation": "evaluation",
+    "report": "report",
     "selection": "selection",
     "scorers": "selection.scorers",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -153,13 +154,19 @@ def test_training_data_is_compared(files: Path) -> None:
 
 
 def test_hostile_names_do_not_steer_the_terminal(files: Path) -> None:
-    name = "[bold]x[/nope]\x1b[31m<b>"
-    result = run("evaluate", f"{name}={files / 'scores.csv'}", "--report", files / "r.html")
+    name = "[bold]x[/nope]\x1b[31m<b>\udce9"  # the last one stands for a byte that is no UTF-8
+    result = run("evaluate", f"{name}={files / 'scores.csv'}", "--report", files / "r.html", "--csv", files / "r.csv")
     assert result.exit_code == 0
     assert "[bold]x[/nope]\N{REPLACEMENT CHARACTER}[31m<b>" in result.stdout
     assert "\x1b[31m<b>" not in result.stdout
     assert "[31m&lt;b&gt;" in (files / "r.html").read_text()
     assert "[31m<b>" not in (files / "r.html").read_text()
+
+
+def test_a_missing_extra_is_explained(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    one_line(run("evaluate", files / "scores.csv", "--report", files / "r.html"), "pip install 'pairlearn[report]'")
+    assert run("evaluate", files / "scores.csv", "--csv", files / "r.csv").exit_code == 0
 
 
 def test_bad_input_is_one_line(files: Path) -> None:

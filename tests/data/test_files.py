@@ -268,3 +268,11 @@ def test_targets_are_checked_early(tmp_path: Path) -> None:
         check_target(tmp_path)
     with pytest.raises(InputError, match="create it first"):
         check_target(tmp_path / "absent" / "new.csv")
+
+
+@pytest.mark.parametrize("name", ["faces[1].csv", "faces*.parquet"])
+def test_brackets_and_stars_in_a_name_are_just_a_name(name: str, tmp_path: Path) -> None:
+    frame = polars.DataFrame({"id": ["a", "b"], "x": [1.0, 2.0]})
+    path = tmp_path / name
+    frame.write_csv(path) if name.endswith("csv") else frame.write_parquet(path)
+    assert np.asarray(read_examples(path).examples).tolist() == [[1.0], [2.0]]

@@ -11,6 +11,7 @@ import typer
 
 import pairlearn
 from pairlearn.cli.demo import demo
+from pairlearn.cli.evaluate import evaluate
 from pairlearn.cli.fit import fit
 from pairlearn.cli.score import score
 from pairlearn.cli.select import select
@@ -80,4 +81,8 @@ _add(
     select, epilog="Example: pairlearn select faces.parquet --class-column person --budget 600 --out model.safetensors"
 )
 _add(score, epilog="Example: pairlearn score model.safetensors faces.parquet test-pairs.csv --out scores.csv")
+_add(
+    evaluate,
+    epilog="Example: pairlearn evaluate scores.csv --examples faces.parquet --class-column person --report report.html",
+)
 _add(demo, epilog="Example: pairlearn demo --out-dir pairlearn-demo")

@@ -85,23 +85,23 @@ def read_examples(path: str | Path, class_column: str | None = None) -> ExampleT
     A column `id`, or a first column that is not numeric, holds the ids; `class_column` (by default a column
     `class`, if there is one) the classes; all others are features. In .npz files: `X`, `ids`, `classes`.
     """
-    path = _existing(path)
+    path = existing_file(path)
     if path.suffix == ".npy":
         return _examples_of_arrays(path, {"X": _read_npy(path)}, class_column)
     if path.suffix == ".npz":
         return _examples_of_arrays(path, _read_npz(path), class_column)
-    return _examples_of_frame(path, _read_frame(path), class_column)
+    return _examples_of_frame(path, read_frame(path), class_column)
 
 
 def read_pairs(path: str | Path, left: str = "left", right: str = "right", label: str = "label") -> PairTable:
     """Read a pair table from .csv, .csv.gz, .parquet or .npz; the column of labels may be absent."""
-    path = _existing(path)
+    path = existing_file(path)
     if path.suffix == ".npz":
         columns = {name: _strings(path, name, array) for name, array in _read_npz(path).items()}
     else:
-        frame = _read_frame(path)
+        frame = read_frame(path)
         columns = {name: _cells(frame, name) for name in frame.columns}
-    _require(path, columns, (left, right))
+    require_columns(path, columns, (left, right))
     lefts, rights = (_ids(path, name, columns[name]) for name in (left, right))
     if len(lefts) != len(rights):
         raise InputError(f"{path}: {left!r} and {right!r} have {len(lefts)} and {len(rights)} entries")
@@ -132,7 +132,7 @@ def read_labels(cells: Sequence[str | None], source: str = "labels") -> tuple[In
     problem = (
         f"mixes {', '.join(sorted(found))}"
         if row is None
-        else f"{_place(source, row)} holds {repr(cells[row]) if cells[row] else 'nothing'}"
+        else f"{place_of(source, row)} holds {repr(cells[row]) if cells[row] else 'nothing'}"
     )
     raise InputError(
         f"{source}: {problem}; labels are 1/-1, 1/0, true/false or same/different, one spelling per column, "
@@ -220,7 +220,7 @@ def _examples_of_arrays(path: Path, arrays: Arrays, class_column: str | None) ->
         _one_per_row(path, "ids", ids, len(examples))
     key = class_column or "classes"
     if class_column is not None:
-        _require(path, arrays, (class_column,))
+        require_columns(path, arrays, (class_column,))
     classes = None
     if key in arrays:
         classes = _ids(path, key, _strings(path, key, arrays[key]))
@@ -284,10 +284,11 @@ def _strings(path: Path, name: str, array: np.ndarray[Any, Any]) -> list[str | N
         array = np.char.decode(array, "utf-8")
     if array.dtype.kind not in "biufU":
         raise InputError(f"{path}: {name} holds {array.dtype}; save numbers or strings")
-    return [_plain(value) for value in array.tolist()]
+    return [plain_text(value) for value in array.tolist()]
 
 
-def _plain(value: object) -> str | None:
+def plain_text(value: object) -> str | None:
+    """A cell as text, None for an empty one."""
     # Parquet and NumPy may hold whole numbers as floats: 7.0 is the id 7.
     if isinstance(value, float):
         return None if np.isnan(value) else str(int(value)) if value.is_integer() else repr(value)
@@ -305,13 +306,13 @@ def _polars() -> Any:
     return polars
 
 
-def _read_frame(path: Path) -> polars.DataFrame:
+def read_frame(path: Path) -> polars.DataFrame:
     """Cells of CSV files as text, so that ids stay as written and bad cells can be named."""
     pl = _polars()
     if path.name.endswith(CSV_NAMES):
         _check_header(path)
         try:
-            frame = pl.read_csv(path, infer_schema=False)
+            frame = pl.read_csv(path, infer_schema=False, glob=False)
         except (pl.exceptions.PolarsError, ValueError, OSError) as error:
             _refuse_ragged(path)
             raise InputError(f"{path} is not a readable CSV table: {_first_line(error)}") from error
@@ -319,7 +320,7 @@ def _read_frame(path: Path) -> polars.DataFrame:
             _refuse_ragged(path)
     elif path.suffix == ".parquet":
         try:
-            frame = pl.read_parquet(path)
+            frame = pl.read_parquet(path, glob=False)
         except (pl.exceptions.PolarsError, ValueError, OSError) as error:
             raise InputError(f"{path} is not a readable Parquet file: {_first_line(error)}") from error
     else:
@@ -361,7 +362,7 @@ def _refuse_ragged(path: Path) -> None:
 
 def _examples_of_frame(path: Path, frame: polars.DataFrame, class_column: str | None) -> ExampleTable:
     if class_column is not None:
-        _require(path, frame.columns, (class_column,))
+        require_columns(path, frame.columns, (class_column,))
     class_name = class_column or ("class" if "class" in frame.columns else None)
     names = [name for name in frame.columns if name != class_name]
     id_name = _id_column(frame, names)
@@ -397,7 +398,7 @@ def _numbers(path: Path, frame: polars.DataFrame, name: str) -> Floats:
         return values
     row = int(bad.argmax())
     cell = frame[name][row]
-    place = f"{path}, {_place(path, row)}, column {name!r}"
+    place = f"{path}, {place_of(path, row)}, column {name!r}"
     if cell is None or str(cell).strip().lower() in MISSING:
         raise InputError(f"{place} is missing ({bad.sum()} bad cells in this column); impute it or drop the row")
     raise InputError(
@@ -407,13 +408,14 @@ def _numbers(path: Path, frame: polars.DataFrame, name: str) -> Floats:
 
 
 def _cells(frame: polars.DataFrame, name: str) -> list[str | None]:
-    return [_plain(value) for value in frame[name].to_list()]
+    return [plain_text(value) for value in frame[name].to_list()]
 
 
 # --------------------------------------------------------------------------- checks
 
 
-def _existing(path: str | Path) -> Path:
+def existing_file(path: str | Path) -> Path:
+    """The path, if there is a file."""
     path = Path(path)
     if not path.is_file():
         raise InputError(f"there is no file {path}" + ("; it is a directory" if path.is_dir() else ""))
@@ -422,7 +424,8 @@ def _existing(path: str | Path) -> Path:
     return path
 
 
-def _require(path: Path, there: Iterable[str], wanted: Iterable[str]) -> None:
+def require_columns(path: Path, there: Iterable[str], wanted: Iterable[str]) -> None:
+    """Refuse a file that lacks a column."""
     there = list(there)
     for name in wanted:
         if name not in there:
@@ -432,7 +435,7 @@ def _require(path: Path, there: Iterable[str], wanted: Iterable[str]) -> None:
 def _ids(path: Path, name: str, cells: Sequence[str | None]) -> tuple[str, ...]:
     ids = tuple("" if cell is None else cell.strip() for cell in cells)
     if "" in ids:
-        raise InputError(f"{path}, {_place(path, ids.index(''))}, column {name!r} is empty; fill it in")
+        raise InputError(f"{path}, {place_of(path, ids.index(''))}, column {name!r} is empty; fill it in")
     return ids
 
 
@@ -448,8 +451,8 @@ def _checked(
     for row, key in enumerate(ids):
         if seen.setdefault(key, row) != row:
             raise InputError(
-                f"{path}: the id {key!r} (column {id_name!r}) stands in {_place(path, seen[key])} and "
-                f"{_place(path, row)}; ids must be unique"
+                f"{path}: the id {key!r} (column {id_name!r}) stands in {place_of(path, seen[key])} and "
+                f"{place_of(path, row)}; ids must be unique"
             )
     return ExampleTable(str(path), examples, ids, classes)
 
@@ -459,7 +462,7 @@ def _one_per_row(path: Path, name: str, column: Sequence[str], rows: int) -> Non
         raise InputError(f"{path}: {name} has {len(column)} entries for {rows} examples; give one per row")
 
 
-def _place(source: str | Path, row: int) -> str:
+def place_of(source: str | Path, row: int) -> str:
     """Where a row stands: the line of a CSV file, else the number of the row."""
     return f"line {row + 2}" if ".csv" in str(source) else f"row {row}"
 

@@ -189,7 +189,7 @@ def interval(
     estimate = _checked(rate(scores))
     units = plan.units(scores)
     spread = plan.spread(_statistic(scores, rate, units), units)
-    low, high = _limits(np.asarray(estimate), spread, _independent(scores, rate, units), level)
+    low, high = limits(np.asarray(estimate), spread, _independent(scores, rate, units), level)
     return _interval(plan, units, estimate, float(low), float(high), spread)
 
 
@@ -253,7 +253,7 @@ def det_band(
         raise InputError("fmr must be one or more rates between 0 and 1, such as [1e-3, 1e-2, 1e-1]")
     units = plan.units(scores)
     spread = _band_spread(plan, scores, units, grid)
-    low, high = _limits(fnmr_at(grid), spread, _independent(scores, det_curve, units), level)
+    low, high = limits(fnmr_at(grid), spread, _independent(scores, det_curve, units), level)
     return DetBand(grid, fnmr_at(grid), low, high, level, method, unit, units.n_units)
 
 
@@ -364,7 +364,7 @@ def _quantile(spread: Spread, level: float) -> Floats:
     return np.asarray(stdtrit(spread.degrees, 0.5 + level / 2))
 
 
-def _limits(estimate: Floats, spread: Spread, number: float, level: float) -> tuple[Floats, Floats]:
+def limits(estimate: Floats, spread: Spread, number: float, level: float) -> tuple[Floats, Floats]:
     """Student's t on the logit scale; where nothing varies, Clopper and Pearson's limits for `number` pairs."""
     varies = (spread.variance > 0) & (estimate > 0) & (estimate < 1)
     safe = np.where(varies, estimate, 0.5)

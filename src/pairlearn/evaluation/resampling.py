@@ -305,13 +305,16 @@ def _refuse_losses(exists: bool) -> None:
 
 
 def _degrees(effects: Floats) -> Floats:
-    """min(n − 1, 2n/(κ − 1)): a variance to which few units contribute is itself uncertain.
+    return degrees_of_freedom(len(effects), np.sum(effects**2, axis=0), np.sum(effects**4, axis=0))
+
+
+def degrees_of_freedom(n: int, squares: Floats, fourths: Floats) -> Floats:
+    """min(n − 1, 2n/(κ − 1)) from Σe² and Σe⁴: a variance to which few units contribute is itself uncertain.
 
     The kurtosis κ is corrected for the size of the sample (unbiased for normal effects).
     """
-    n, squares = len(effects), np.sum(effects**2, axis=0)
-    with np.errstate(invalid="ignore"):
-        kurtosis = n * np.sum(effects**4, axis=0) / squares**2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        kurtosis = n * fourths / squares**2
     if n > 3:
         kurtosis = 3 + (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * (kurtosis - 3) + 6)
     return np.asarray(2 * n / np.fmax(kurtosis - 1, 2 * n / (n - 1)))

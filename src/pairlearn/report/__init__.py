@@ -1,0 +1,7 @@
+"""Reports: one record of an evaluation, written as a page, Markdown, CSV or JSON."""
+
+from pairlearn.report.html import as_html
+from pairlearn.report.record import as_json, evaluate
+from pairlearn.report.text import as_csv, as_markdown
+
+__all__ = ["as_csv", "as_html", "as_json", "as_markdown", "evaluate"]

@@ -1,0 +1,145 @@
+"""What a reader must know before trusting the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pairlearn.evaluation import Scores
+from pairlearn.report.measures import Chance
+from pairlearn.report.text import difference_words, measure_name
+
+FEW_IDENTITIES = 30
+MUCH_TIED = 0.01
+SHOWN = 5
+SIDES = ("left", "right", "left_identity", "right_identity")
+
+
+def doubt(code: str, text: str, system: str | None = None) -> dict[str, str | None]:
+    """One warning; `code` stays the same when the words change."""
+    return {"code": code, "system": system, "text": text}
+
+
+def doubts_about(name: str, record: Mapping[str, Any], chance: Chance) -> list[dict[str, str | None]]:
+    """Warnings that follow from the numbers of one system."""
+    found = [*_of_counts(record), *_of_units(record, chance)]
+    if record["ties"] > MUCH_TIED:
+        text = f"{100 * record['ties']:.3g} % of the pairs have a value that also occurs with the other label"
+        found.append(("ties", f"{text}; no threshold can tell these apart, so the curve has large steps"))
+    if record["auc"]["value"] < 0.5:
+        found.append(
+            ("reversed", "the area under the curve is below ½: are larger values more alike? Negate distances")
+        )
+    return [doubt(code, text, name) for code, text in found]
+
+
+def _of_counts(record: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    counts = record["counts"]
+    if counts["reflexive"]:
+        yield (
+            "reflexive",
+            f"{counts['reflexive']:,} pairs of an example with itself are left out: they flatter a result",
+        )
+    hidden = [point["at"] for point in record["points"] if not point["measurable"]]
+    if hidden:
+        listed = ", ".join(f"{at:g}" for at in hidden)
+        yield (
+            "few_negatives",
+            f"FMR {listed} cannot be measured with {counts['negatives']:,} negative pairs: "
+            f"{max(hidden):g} needs at least {1 / max(hidden):,.0f}",
+        )
+    if counts["positives"] < FEW_IDENTITIES:
+        yield "few_positives", f"there are only {counts['positives']:,} positive pairs; FNMR is a rough guess"
+
+
+def _of_units(record: Mapping[str, Any], chance: Chance) -> Iterable[tuple[str, str]]:
+    identities = record["counts"]["identities"]
+    if identities is not None and identities < FEW_IDENTITIES:
+        yield (
+            "few_identities",
+            f"there are only {identities} identities; results may differ much for other people, "
+            f"and limits from fewer than {FEW_IDENTITIES} are themselves uncertain",
+        )
+    for refusal in chance.refused:
+        yield "unit_refused", f"limits over each {refusal}"
+    if chance.unit is None:
+        yield "no_limits", "there are too few pairs for any limits"
+    elif chance.unit == "example":
+        why = "identities are unknown" if identities is None else "identities cannot be left out one by one"
+        yield "unit_example", f"{why}, so limits are over examples: too narrow if examples share an identity"
+    elif chance.unit == "pair":
+        yield (
+            "unit_pair",
+            "limits take all pairs for independent, because identities and example ids are unknown or of no use; "
+            "they are too narrow when pairs share an example",
+        )
+
+
+def same_pairs(one: Scores, other: Scores) -> bool:
+    """Whether two systems scored the same pairs in the same order."""
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("labels", *SIDES))
+
+
+def pair_doubts(name: str, scores: Scores, first: Scores) -> list[dict[str, str | None]]:
+    """Warn of labels that contradict identities, and of a system that scored other pairs than the first one."""
+    found = []
+    if scores is not first and not same_pairs(scores, first):
+        text = "scored other pairs than the first system, or in another order; their rates are no fair comparison"
+        found.append(doubt("other_pairs", text, name))
+    if scores.left_identity is not None:
+        against = int(np.sum((scores.left_identity == scores.right_identity) != (scores.labels > 0)))
+        if against:
+            text = f"{against:,} labels contradict the identities: same identity but different, or the reverse"
+            found.append(doubt("contradictions", text, name))
+    return found
+
+
+# --------------------------------------------------------------------------- training and baselines
+
+
+def leak_doubts(
+    scores: Scores, trained: Mapping[str, Collection[Any]], name: str | None = None
+) -> list[dict[str, str | None]]:
+    """Warn when test pairs share identities or examples with the training set.
+
+    >>> scores = Scores([1.0, 0.0], [1, -1], left_identity=["ann", "bob"], right_identity=["ann", "cat"])
+    >>> leak_doubts(scores, {"identities": {"bob"}})[0]["text"].split(":")[0]
+    '1 of 3 identities were seen in training (bob)'
+    """
+    columns = {"identities": ("left_identity", "right_identity"), "examples": ("left", "right")}
+    found = []
+    for what, (left, right) in columns.items():
+        if what not in trained or getattr(scores, left) is None:
+            continue
+        tested = np.unique(np.concatenate([np.unique(getattr(scores, side)) for side in (left, right)])).tolist()
+        seen = {str(key) for key in trained[what]}
+        shared = [str(key) for key in tested if str(key) in seen]
+        if shared:
+            found.append(doubt(f"shared_{what}", _shared(what, shared, len(tested)), name))
+    if "identities" in trained and scores.left_identity is None:
+        text = "identities of the test pairs are unknown, so nobody can tell whether they were seen in training"
+        found.append(doubt("unknown_identities", text, name))
+    return found
+
+
+def _shared(what: str, shared: Sequence[str], total: int) -> str:
+    listed = ", ".join(shared[:SHOWN]) + (", …" if len(shared) > SHOWN else "")
+    return (
+        f"{len(shared):,} of {total:,} {what} were seen in training ({listed}): "
+        f"the results say less about new {what} than they seem to"
+    )
+
+
+def baseline_doubts(differences: Iterable[Mapping[str, Any]]) -> list[dict[str, str | None]]:
+    """Warn about each system that is not better, or not surely better, than an untrained baseline."""
+    found = []
+    for row in differences:
+        by = f"{measure_name(row)} {difference_words(row)} points"
+        if row["value"] >= 0:
+            found.append(doubt("not_better", f"does NOT beat untrained {row['baseline']} ({by})", row["system"]))
+        elif row["high"] is None or row["high"] >= 0:
+            text = f"is not surely better than untrained {row['baseline']} ({by})"
+            found.append(doubt("not_surely_better", text, row["system"]))
+    return found

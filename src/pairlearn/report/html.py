@@ -1,0 +1,107 @@
+"""The record as one page that needs no network: template, style and script are put into a single file.
+
+Nothing from the data is trusted: Jinja escapes all text, the record is embedded as JSON without <, > and &, the script
+writes text nodes only, and a Content-Security-Policy allows this very script and style, by hash, and no connection.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from importlib import resources
+from typing import Any
+
+from pairlearn.evaluation.plots import COLOURS
+from pairlearn.report.png import data_uri
+from pairlearn.report.record import as_json
+from pairlearn.report.text import (
+    difference_words,
+    measure_name,
+    per_cent,
+    point_name,
+    rate_words,
+    titled,
+    warning_words,
+)
+
+SCRIPTS = ("scales.js", "det.js", "panel.js")
+DRAWN = ("name", "baseline", "counts", "points", "operating", "curve", "histogram")
+"""What the script needs of a system; the rest is in the tables of the page."""
+
+
+def as_html(record: Mapping[str, Any], *, thumbnails: Mapping[Any, bytes] | None = None) -> str:
+    """Return the page; thumbnails: PNG or JPEG files by example id, shown beside the worst errors."""
+    template = environment().from_string(_read("page.html.jinja"))
+    script, style = "\n".join(map(_read, SCRIPTS)), _colours() + _read("page.css")
+    return template.render(
+        record=record,
+        policy=_policy(script, style),
+        script=_trusted(script),
+        style=_trusted(style),
+        data=_trusted(embedded(_drawn(record))),
+        images=_images(record, thumbnails or {}),
+    )
+
+
+def embedded(record: Mapping[str, Any]) -> str:
+    """JSON that can stand inside a script element: no markup in it can end the element.
+
+    >>> embedded({"name": "</script>"})
+    '{"name": "\\\\u003c/script\\\\u003e"}'
+    """
+    text = as_json(dict(record))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _drawn(record: Mapping[str, Any]) -> dict[str, Any]:
+    systems = [{key: system[key] for key in DRAWN} for system in record["systems"]]
+    names = [[point_name(point) for point in system["points"]] for system in record["systems"]]
+    return {"level": record["level"], "systems": systems, "point_names": names}
+
+
+def _images(record: Mapping[str, Any], thumbnails: Mapping[Any, bytes]) -> dict[str, str]:
+    """Data URIs of the examples that the tables of errors show."""
+    by_name = {str(key): image for key, image in thumbnails.items()}
+    rows = [row for system in record["systems"] for errors in system["worst"].values() for row in errors]
+    shown = {row[side] for row in rows for side in ("left", "right")}
+    return {name: data_uri(image) for name, image in by_name.items() if name in shown}
+
+
+def environment() -> Any:
+    """What renders the page; worth asking for before a long computation, because Jinja2 may be missing."""
+    try:
+        import jinja2
+    except ImportError as error:
+        raise ImportError("an HTML report needs Jinja2: pip install 'pairlearn[report]'") from error
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    words = (difference_words, measure_name, per_cent, point_name, rate_words, titled, warning_words)
+    environment.globals.update({function.__name__: function for function in words})
+    return environment
+
+
+def _trusted(text: str) -> Any:
+    from markupsafe import Markup
+
+    return Markup(text)
+
+
+def _read(name: str) -> str:
+    return resources.files("pairlearn.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _colours() -> str:
+    return ":root{" + "".join(f"--s{k}:{colour};" for k, colour in enumerate(COLOURS)) + "}\n"
+
+
+def _policy(script: str, style: str) -> str:
+    allowed = "; ".join(f"{kind}-src '{_hash(text)}'" for kind, text in (("script", script), ("style", style)))
+    return f"default-src 'none'; {allowed}; img-src data:; base-uri 'none'; form-action 'none'"
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

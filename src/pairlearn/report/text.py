@@ -1,0 +1,218 @@
+"""The record as Markdown and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
+from typing import Any
+
+Record = Mapping[str, Any]
+
+COLUMNS = ("system", "baseline", "group", "measure", "at", "value", "low", "high", "threshold", "unit", "note")
+NOT_MEASURABLE = "not measurable with this many negatives"
+
+
+# --------------------------------------------------------------------------- words for numbers
+
+
+def per_cent(value: float | None) -> str:
+    """A rate as a percentage with three or more digits.
+
+    >>> per_cent(0.12345), per_cent(0.0001234), per_cent(0.0), per_cent(None)
+    ('12.35 %', '0.0123 %', '0 %', '–')
+    """
+    if value is None:
+        return "–"
+    if value == 0:
+        return "0 %"
+    return f"{100 * value:.2f} %" if abs(value) >= 0.00995 else f"{100 * value:.3g} %"
+
+
+def rate_words(measured: Record | None, *, percent: bool = True) -> str:
+    """A number between its limits.
+
+    >>> rate_words({"value": 0.1, "low": 0.05, "high": 0.2})
+    '10.00 % [5.00, 20.00]'
+    """
+    if measured is None:
+        return "–"
+    if not percent:
+        limits = "" if measured["low"] is None else f" [{measured['low']:.4f}, {measured['high']:.4f}]"
+        return f"{measured['value']:.4f}{limits}"
+    if measured["low"] is None:
+        return per_cent(measured["value"])
+    low, high = (per_cent(measured[side]).removesuffix(" %") for side in ("low", "high"))
+    return f"{per_cent(measured['value'])} [{low}, {high}]"
+
+
+def point_name(point: Record) -> str:
+    """What a threshold is good for.
+
+    >>> point_name({"kind": "fmr", "at": 0.001})
+    'FMR ≤ 0.1 %'
+    """
+    names = {"given": "given threshold", "eer": "equal error rate", "cost": "least cost"}
+    return names.get(point["kind"]) or f"FMR ≤ {100 * point['at']:g} %"
+
+
+def difference_words(row: Record) -> str:
+    """A difference to a baseline in percentage points."""
+    limits = "" if row["low"] is None else f" [{100 * row['low']:+.3g}, {100 * row['high']:+.3g}]"
+    return f"{100 * row['value']:+.3g}{limits}"
+
+
+def measure_name(row: Record) -> str:
+    """The measure of a difference in words."""
+    return "EER" if row["measure"] == "eer" else f"FNMR at FMR {100 * row['at']:g} %"
+
+
+# --------------------------------------------------------------------------- Markdown
+
+
+def as_markdown(record: Record) -> str:
+    """Return the record as a Markdown page: verdict, warnings, tables."""
+    parts = [f"# {_plain(record['title'])}", _plain(record["task"]), *map(_plain, record["verdict"])]
+    if record["warnings"]:
+        parts += ["## Warnings", "\n".join(f"* {_plain(warning_words(each))}" for each in record["warnings"])]
+    parts += ["## Summary", _summary(record), "## Thresholds", _thresholds(record)]
+    if record["differences"]:
+        rows = [
+            (row["system"], row["baseline"], measure_name(row), difference_words(row)) for row in record["differences"]
+        ]
+        head = ("system", "baseline", "measure", "difference in points (below 0 is better)")
+        parts += ["## Against the baselines", _table(head, rows)]
+    groups = [_group_row(system, row) for system in record["systems"] for row in system["groups"] or ()]
+    if groups:
+        parts += ["## Subgroups", _table(("system", "group", "pairs", "FMR", "FNMR", "own EER"), groups)]
+    parts += ["## Data", _data(record)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def warning_words(warning: Record) -> str:
+    """A warning with the systems that it is about.
+
+    >>> warning_words({"systems": ["a", "b", "c", "d", "e"], "text": "few pairs"})
+    'a, b, c and 2 more: few pairs'
+    """
+    names = warning["systems"]
+    more = f" and {len(names) - 3} more" if len(names) > 4 else ""
+    return (f"{', '.join(names[: 3 if more else 4])}{more}: " if names else "") + warning["text"]
+
+
+def _summary(record: Record) -> str:
+    head = ["system", "EER", "AUC", "d′", *(f"FNMR at FMR {100 * fmr:g} %" for fmr in record["fmrs"])]
+    rows = []
+    for system in record["systems"]:
+        cells = [rate_words(system["eer"]), *(rate_words(system[key], percent=False) for key in ("auc", "d_prime"))]
+        cells += [_missed(point) for point in system["points"] if point["kind"] == "fmr"]
+        rows.append((titled(system), *cells))
+    return _table(head, rows)
+
+
+def _missed(point: Record) -> str:
+    return rate_words(point["fnmr"]) if point["measurable"] else "not measurable"
+
+
+def titled(system: Record) -> str:
+    """The name of a system, marked if it is untrained."""
+    return f"{system['name']} (untrained)" if system["baseline"] else str(system["name"])
+
+
+def _thresholds(record: Record) -> str:
+    rows = []
+    for system in record["systems"]:
+        for point in system["points"]:
+            if point["measurable"]:
+                found = (rate_words(point["fmr"]), rate_words(point["fnmr"]))
+                rows.append((titled(system), point_name(point), f"{point['threshold']:.8g}", *found))
+    return _table(("system", "for", "threshold", "FMR", "FNMR"), rows)
+
+
+def _group_row(system: Record, row: Record) -> tuple[str, ...]:
+    rates = (rate_words(row[name]) for name in ("fmr", "fnmr", "eer"))
+    return (titled(system), row["group"], f"{row['counts']['pairs']:,}", *rates)
+
+
+def _data(record: Record) -> str:
+    rows = []
+    for system in record["systems"]:
+        counts = system["counts"]
+        names = ("pairs", "positives", "negatives", "examples", "identities", "reflexive")
+        cells = ("unknown" if counts[name] is None else f"{counts[name]:,}" for name in names)
+        rows.append((titled(system), *cells, system["unit"] or "none"))
+    head = ("system", "pairs", "same", "different", "examples", "identities", "reflexive left out", "limits over each")
+    note = f"Limits hold the truth in {100 * record['level']:g} % of such tests. pairlearn {record['pairlearn']}."
+    sources = "\n".join(f"* {_plain(source)}" for source in record["source"])
+    return "\n\n".join(part for part in (sources, _table(head, rows), note) if part)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(_plain(cell) for cell in line) + " |" for line in lines)
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown shows as it is, on one line.
+
+    >>> print(_plain("a|b <i>*c*"))
+    a\\|b &lt;i&gt;\\*c\\*
+    """
+    line = " ".join(str(text).split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return line if line == "---" else re.sub(r"([\\`*_|\[\]~])", r"\\\1", line)
+
+
+# --------------------------------------------------------------------------- CSV
+
+
+def as_csv(record: Record) -> str:
+    """Return the record as CSV, one line per number, all digits."""
+    buffer = StringIO()
+    writer = csv.DictWriter(buffer, COLUMNS, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(_rows(record))
+    return buffer.getvalue()
+
+
+def _rows(record: Record) -> Iterator[dict[str, Any]]:
+    for system in record["systems"]:
+        who = {"system": _cell(system["name"]), "baseline": int(system["baseline"]), "unit": system["unit"] or ""}
+        for name in ("pairs", "positives", "negatives", "examples", "identities", "reflexive"):
+            if system["counts"][name] is not None:
+                yield who | {"measure": name, "value": system["counts"][name]}
+        for name in ("eer", "auc", "d_prime"):
+            yield who | {"measure": name} | _numbers(system[name])
+        for point in system["points"]:
+            yield from (who | row for row in _point_rows(point))
+        for group in system["groups"] or ():
+            for name in ("fmr", "fnmr", "eer"):
+                yield who | {"group": _cell(group["group"]), "measure": name} | _numbers(group[name])
+    for row in record["differences"]:
+        note = f"difference to {row['baseline']}"
+        known = {"system": _cell(row["system"]), "baseline": 0, "at": row["at"], "note": note}
+        yield known | {"measure": f"{row['measure']}_difference"} | _numbers(row)
+
+
+def _point_rows(point: Record) -> Iterator[dict[str, Any]]:
+    at = {"eer": "eer", "cost": "cost", "given": "given"}.get(point["kind"], point["at"])
+    if not point["measurable"]:
+        yield {"measure": "fnmr_at", "at": at, "note": NOT_MEASURABLE}
+        return
+    for name in ("fmr", "fnmr"):
+        yield {"measure": f"{name}_at", "at": at, "threshold": repr(point["threshold"])} | _numbers(point[name])
+
+
+def _numbers(measured: Record | None) -> dict[str, Any]:
+    if measured is None:
+        return {}
+    return {key: "" if measured[key] is None else repr(measured[key]) for key in ("value", "low", "high")}
+
+
+def _cell(text: str) -> str:
+    """Text that no spreadsheet takes for a formula.
+
+    >>> _cell("=1+1"), _cell("model")
+    ("'=1+1", 'model')
+    """
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text

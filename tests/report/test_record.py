@@ -1,0 +1,294 @@
+"""The record against the library's own rates and intervals."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from pairlearn.errors import InputError
+from pairlearn.evaluation import Scores, area_under_roc, equal_error_rate, fnmr_at_fmr, rates_at
+from pairlearn.evaluation.intervals import FmrAt, FnmrAt, Rate, difference_interval, interval
+from pairlearn.evaluation.resampling import units_of
+from pairlearn.report import as_json, evaluate
+from pairlearn.report.curves import thin
+from pairlearn.report.limits import fmr_limits, fnmr_limits
+from pairlearn.report.measures import d_prime
+
+
+def codes(record: dict[str, object]) -> set[str]:
+    return {warning["code"] for warning in record["warnings"]}  # type: ignore[index,union-attr]
+
+
+def anonymous(scores: Scores) -> Scores:
+    return Scores(scores.values, scores.labels)
+
+
+# --------------------------------------------------------------------------- the same numbers
+
+
+def test_rates_and_limits_are_the_librarys(systems: dict[str, Scores]) -> None:
+    record = evaluate(systems, baselines=["cosine"])
+    for system in record["systems"]:
+        scores = systems[system["name"]]
+        measured: list[tuple[Rate, dict[str, float]]] = [
+            (equal_error_rate, system["eer"]),
+            (area_under_roc, system["auc"]),
+        ]
+        for point in system["points"]:
+            if point["kind"] == "fmr" and point["measurable"]:
+                measured.append((partial(fnmr_at_fmr, fmr=point["at"]), point["fnmr"]))
+        assert len(measured) == 5  # 7020 negatives measure FMR down to 1e-3
+        for rate, found in measured:
+            wanted = interval(scores, rate, method="jackknife")
+            assert [found["value"], found["low"], found["high"]] == pytest.approx(
+                [wanted.estimate, wanted.low, wanted.high], rel=1e-9
+            )
+            assert found["value"] == rate(scores)
+
+
+def test_every_point_of_the_curve_has_the_librarys_rates(systems: dict[str, Scores]) -> None:
+    record = evaluate(systems, threshold={"model": 1.25}, cost=(10, 1, 0.2))
+    for system in record["systems"]:
+        scores, curve = systems[system["name"]], system["curve"]
+        assert 500 < len(curve["thresholds"]) <= 1000
+        for k in range(0, len(curve["thresholds"]), 37):
+            rates = rates_at(scores, curve["thresholds"][k])
+            assert curve["false_matches"][k] / system["counts"]["negatives"] == rates.fmr
+            assert curve["false_non_matches"][k] / system["counts"]["positives"] == rates.fnmr
+            for name, rate in (("fmr", FmrAt), ("fnmr", FnmrAt)):
+                wanted = interval(scores, rate(curve["thresholds"][k]), method="jackknife")
+                assert curve[f"{name}_low"][k] == pytest.approx(wanted.low, rel=1e-3)
+                assert curve[f"{name}_high"][k] == pytest.approx(wanted.high, rel=1e-3)
+        for point in (point for point in system["points"] if point["measurable"]):
+            rates = rates_at(scores, point["threshold"])
+            assert (point["fmr"]["value"], point["fnmr"]["value"]) == rates
+            assert point["kind"] != "fmr" or rates.fmr <= point["at"]
+
+
+@pytest.mark.parametrize("unit", ["identity", "example", "pair"])
+def test_limits_at_many_thresholds_equal_single_intervals(systems: dict[str, Scores], unit: str) -> None:
+    scores = replace(systems["model"], values=systems["model"].values.round(1))
+    thresholds = np.array([-9.0, -1.0, 0.5, 1.3, 2.0, 5.0, 9.0])
+    units = units_of(scores, unit)
+    for limits, rate in ((fmr_limits, FmrAt), (fnmr_limits, FnmrAt)):
+        found = limits(scores, units, thresholds, 0.9)
+        for k, threshold in enumerate(thresholds):
+            wanted = interval(scores, rate(float(threshold)), method="jackknife", unit=unit, level=0.9)
+            assert [found.low[k], found.high[k]] == pytest.approx([wanted.low, wanted.high], rel=1e-6, abs=1e-12)
+
+
+def test_the_given_threshold_and_the_cheapest_one(systems: dict[str, Scores]) -> None:
+    record = evaluate(systems, baselines=["cosine"], threshold=1.25, cost=(10, 1, 0.2))
+    model, cosine = record["systems"]
+    assert [point["kind"] for point in model["points"][:3]] == ["given", "eer", "cost"]
+    assert model["points"][model["operating"]]["threshold"] == 1.25
+    assert model["curve"]["thresholds"].count(1.25) == 1
+    assert cosine["points"][cosine["operating"]]["kind"] == "cost"
+
+    def cost(threshold: float) -> float:
+        rates = rates_at(systems["model"], threshold)
+        return 10 * 0.8 * rates.fmr + 0.2 * rates.fnmr
+
+    cheapest = model["points"][2]
+    assert cheapest["at"] == pytest.approx(cost(cheapest["threshold"]))
+    assert all(cheapest["at"] <= cost(each) + 1e-12 for each in systems["model"].values[::50])
+
+
+def test_differences_are_paired(systems: dict[str, Scores]) -> None:
+    record = evaluate(systems, baselines=["cosine"])
+    eer, fnmr = record["differences"]
+    wanted = difference_interval(systems["model"], systems["cosine"], equal_error_rate, method="jackknife")
+    assert [eer["value"], eer["low"], eer["high"]] == pytest.approx([wanted.estimate, wanted.low, wanted.high])
+    assert (fnmr["measure"], fnmr["at"]) == ("fnmr", 1e-2)  # the strictest one with ten false matches
+    assert "beats the best untrained baseline, cosine" in record["verdict"][0]
+    assert not {"not_better", "not_surely_better"} & codes(record)
+
+
+def test_d_prime_of_normal_scores_and_its_limits() -> None:
+    rng = np.random.default_rng(0)
+    draws, held = [], 0
+    for _ in range(60):
+        values = np.concatenate([rng.normal(2, 1, 150), rng.normal(0, 1, 300)])
+        found = evaluate({"m": Scores(values, np.repeat([1, -1], [150, 300]))}, fmrs=[0.1])["systems"][0]["d_prime"]
+        draws.append(found["value"])
+        held += found["low"] < 2 < found["high"]
+    assert np.mean(draws) == pytest.approx(2, abs=0.06)
+    assert held >= 52
+    assert d_prime(Scores([1.0, 0.0], [1, -1])) is None
+
+
+def test_histogram_and_worst_errors_count_every_pair(systems: dict[str, Scores]) -> None:
+    scores = systems["model"]
+    system = evaluate({"model": scores})["systems"][0]
+    assert sum(system["histogram"]["positives"]) == len(scores.positives)
+    assert sum(system["histogram"]["negatives"]) == len(scores.negatives)
+    matches, misses = system["worst"]["false_matches"], system["worst"]["false_non_matches"]
+    assert [row["value"] for row in matches] == sorted(scores.negatives, reverse=True)[:20]
+    assert [row["value"] for row in misses] == sorted(scores.positives)[:20]
+    row = int(np.argmax(np.where(scores.labels < 0, scores.values, -np.inf)))
+    assert scores.left is not None
+    assert scores.right_identity is not None
+    assert matches[0]["left"] == scores.left[row]
+    assert matches[0]["right_identity"] == scores.right_identity[row]
+
+
+def test_groups_have_the_rates_of_their_pairs(systems: dict[str, Scores]) -> None:
+    scores = systems["model"]
+    groups = np.where(np.arange(len(scores)) % 3 == 0, "a", "b")
+    system = evaluate({"model": scores}, groups=groups)["systems"][0]
+    threshold = system["points"][system["operating"]]["threshold"]
+    for row in system["groups"]:
+        part = scores[groups == row["group"]]
+        assert (row["fmr"]["value"], row["fnmr"]["value"]) == rates_at(part, threshold)
+        assert row["eer"]["value"] == equal_error_rate(part)
+        wanted = interval(part, FmrAt(threshold), method="jackknife")
+        assert row["fmr"]["high"] == pytest.approx(wanted.high)
+
+
+def test_a_group_of_one_label_has_one_rate(systems: dict[str, Scores]) -> None:
+    scores = systems["model"]
+    rows = evaluate({"m": scores}, groups=np.where(scores.labels > 0, "same", "other"))["systems"][0]["groups"]
+    assert [(row["fmr"] is None, row["fnmr"] is None) for row in rows] == [(False, True), (True, False)]
+
+
+def test_thin_curves_keep_shape_and_ends() -> None:
+    rng = np.random.default_rng(0)
+    scores = Scores(np.r_[rng.normal(2, 1, 20_000), rng.normal(0, 1, 200_000)], np.repeat([1, -1], [20_000, 200_000]))
+    from scipy.special import ndtri
+
+    from pairlearn.evaluation import det_curve
+
+    curve = det_curve(scores)
+    rows = thin(curve, 20_000, 200_000, np.array([5, 77]))
+    assert len(rows) <= 1000
+    assert {0, 5, 77, len(curve.fmr) - 1} <= set(rows.tolist())
+    inside = (curve.fmr > 1e-4) & (curve.fmr < 0.999) & (curve.fnmr > 1e-3) & (curve.fnmr < 0.999)
+    between = np.interp(
+        curve.thresholds[inside], curve.thresholds[rows[:-1]], ndtri(np.clip(curve.fnmr[rows[:-1]], 1e-6, 1 - 1e-6))
+    )
+    assert np.abs(between - ndtri(curve.fnmr[inside])).max() < 0.03
+
+
+# --------------------------------------------------------------------------- honesty
+
+
+def test_unmeasurable_rates_are_not_given(systems: dict[str, Scores]) -> None:
+    record = evaluate({"model": systems["model"]}, fmrs=[1e-2, 1e-4, 1e-5])
+    hidden = [point for point in record["systems"][0]["points"] if point["kind"] == "fmr" and not point["measurable"]]
+    assert [point["at"] for point in hidden] == [1e-4, 1e-5]
+    assert all("fnmr" not in point and "threshold" not in point for point in hidden)
+    text = next(warning["text"] for warning in record["warnings"] if warning["code"] == "few_negatives")
+    assert "7,020 negative pairs" in text
+    assert "10,000" in text
+
+
+def test_limits_fall_back_and_say_so(systems: dict[str, Scores]) -> None:
+    scores = systems["model"]
+    by_example = evaluate({"m": replace(scores, left_identity=None, right_identity=None)})
+    assert (by_example["systems"][0]["unit"], "unit_example" in codes(by_example)) == ("example", True)
+    by_pair = evaluate({"m": anonymous(scores)})
+    assert (by_pair["systems"][0]["unit"], "unit_pair" in codes(by_pair)) == ("pair", True)
+    assert by_pair["systems"][0]["counts"]["identities"] is None
+    nothing = evaluate({"m": Scores([1.0, 0.0, 0.5], [1, -1, -1])})
+    assert nothing["systems"][0]["eer"] == {"value": 0.0, "low": None, "high": None}
+    assert {"no_limits", "unit_refused", "few_positives"} <= codes(nothing)
+    alone = Scores([1.0, 0.9, 0.0, 0.1], [1, 1, -1, -1], left_identity=[0, 0, 0, 0], right_identity=[0, 0, 1, 2])
+    assert {"unit_refused", "few_identities"} <= codes(evaluate({"m": alone}))
+
+
+def test_reflexive_pairs_ties_and_contradictions_are_told(systems: dict[str, Scores]) -> None:
+    scores = systems["model"]
+    assert scores.left is not None
+    assert scores.right is not None
+    right = scores.right.copy()
+    right[:7] = scores.left[:7]
+    record = evaluate(
+        {"m": replace(scores, right=right, values=scores.values.round())}, groups=np.full(len(scores), "g")
+    )
+    assert record["systems"][0]["counts"]["reflexive"] == 7
+    assert record["systems"][0]["groups"][0]["counts"]["pairs"] == len(scores) - 7
+    assert {"reflexive", "ties"} <= codes(record)
+    swapped = scores.labels.copy()
+    swapped[:3] *= -1
+    assert "contradictions" in codes(evaluate({"m": replace(scores, labels=swapped)}))
+    assert not {"reflexive", "ties", "contradictions"} & codes(evaluate({"m": scores}))
+    assert "reversed" in codes(evaluate({"m": replace(scores, values=-scores.values)}))
+
+
+def test_shared_identities_are_told(systems: dict[str, Scores]) -> None:
+    trained = {"identities": {"person 3", "somebody"}, "examples": {"picture 5"}}
+    record = evaluate({"m": systems["model"]}, trained=trained)
+    assert {"shared_identities", "shared_examples"} <= codes(record)
+    text = next(warning["text"] for warning in record["warnings"] if warning["code"] == "shared_identities")
+    assert text.startswith("1 of 40 identities were seen in training (person 3)")
+    assert "shared_identities" not in codes(evaluate({"m": systems["model"]}, trained={"identities": {"nobody"}}))
+    assert "unknown_identities" in codes(evaluate({"m": anonymous(systems["model"])}, trained=trained))
+
+
+def test_a_model_that_does_not_beat_the_baseline_is_told(systems: dict[str, Scores]) -> None:
+    worse = evaluate(dict(reversed(systems.items())), baselines=["model"])
+    assert "not_better" in codes(worse)
+    assert "does NOT beat" in worse["verdict"][0]
+    near = replace(systems["model"], values=systems["model"].values + 1e-3 * np.sin(np.arange(len(systems["model"]))))
+    unsure = evaluate({"m": near, "b": systems["model"]}, baselines=["b"])
+    assert {"not_better", "not_surely_better"} & codes(unsure)
+
+
+def test_systems_on_other_pairs_are_not_compared(systems: dict[str, Scores]) -> None:
+    record = evaluate({"model": systems["model"], "cosine": systems["cosine"][::-1]}, baselines=["cosine"])
+    assert record["differences"] == []
+    assert "other_pairs" in codes(record)
+    assert "other pairs" in record["verdict"][0]
+
+
+def test_a_shared_column_does_not_mix_up_the_other_one(systems: dict[str, Scores]) -> None:
+    one = replace(systems["model"], left_identity=None, right_identity=None)
+    assert one.right is not None
+    other = replace(one, right=np.char.add(one.right, "'"))
+    together, alone = evaluate({"a": one, "b": other})["systems"][1], evaluate({"b": other})["systems"][0]
+    assert (together["eer"], together["curve"]) == (alone["eer"], alone["curve"])
+
+
+def test_the_same_numbers_are_not_the_same_ids(systems: dict[str, Scores], simulate: Callable[..., Scores]) -> None:
+    renamed = simulate(2.0, picture="photo", person="someone")
+    assert evaluate({"model": systems["model"], "cosine": renamed}, baselines=["cosine"])["differences"] == []
+
+
+def test_the_record_is_json_and_repeatable(systems: dict[str, Scores]) -> None:
+    record = evaluate(systems, baselines=["cosine"], title="T", task="who", source="x.csv", notes=["seen twice"])
+    assert json.loads(as_json(record)) == record
+    assert (
+        evaluate(systems, baselines=["cosine"], title="T", task="who", source="x.csv", notes=["seen twice"]) == record
+    )
+    assert (record["format"], record["version"], record["source"]) == ("pairlearn evaluation", 1, ["x.csv"])
+    assert record["warnings"][0] == {"code": "note", "text": "seen twice", "systems": []}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"systems": {}}, "nothing to evaluate"),
+        ({"baselines": ["euclid"]}, "not among the systems"),
+        ({"fmrs": [0.0]}, "between 0 and 1"),
+        ({"level": 1.0}, "level must be"),
+        ({"threshold": float("nan")}, "finite"),
+        ({"cost": (1.0,)}, "cost is"),
+        ({"cost": (1.0, -1.0)}, "positive costs"),
+        ({"groups": np.array(["a"])}, "one entry for each"),
+        ({"groups": np.arange(7140)}, "at most 50"),
+    ],
+)
+def test_bad_input_is_refused(systems: dict[str, Scores], change: dict[str, object], words: str) -> None:
+    given = {"systems": systems, **change}
+    with pytest.raises(InputError, match=words):
+        evaluate(given.pop("systems"), **given)  # type: ignore[arg-type]
+
+
+def test_one_label_alone_is_refused() -> None:
+    with pytest.raises(InputError, match="positive and negative"):
+        evaluate({"m": Scores([1.0, 2.0], [1, 1])})
