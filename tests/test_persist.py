@@ -364,3 +364,19 @@ def test_hostile_table(path: Path) -> None:
     rewritten(path, _put("content", "params", "kernel", "terms", 0, 1, 0, "terms", 0, 0, 0, value="__class__"))
     with pytest.raises(InputError, match="monomial"):
         pl.load(path)
+
+
+@pytest.mark.parametrize("calibration", [pl.LogisticCalibration(prior=0.1), pl.IsotonicCalibration(), None])
+def test_a_model_keeps_its_threshold_and_its_probabilities(calibration: Any, tmp_path: Path) -> None:
+    X, classes = pl.data.double_interval(12, 5, n=20, seed=0)
+    pairs = pl.all_pairs(X, reflexive=False)
+    machine = pl.PairSVC("tensor_metric", C=0.01).fit(pairs, pairs.labels(classes))
+    scores = pl.Scores(machine.decision_function(pairs), pairs.labels(classes))
+    fitted = None if calibration is None else calibration.fit(scores)
+    model = pl.Decided(machine, pl.threshold_at_fmr(scores, 0.05), fitted)
+    pl.save(model, tmp_path / "m.safetensors")
+    again = pl.load(tmp_path / "m.safetensors")
+    assert again.threshold == model.threshold
+    assert np.array_equal(again.predict(pairs), model.predict(pairs))
+    if calibration is not None:
+        assert np.array_equal(again.predict_proba(pairs), model.predict_proba(pairs))

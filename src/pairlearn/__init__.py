@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pairlearn import selection as selection
     from pairlearn.estimators.baselines import CosineBaseline as CosineBaseline
     from pairlearn.estimators.baselines import EuclidBaseline as EuclidBaseline
+    from pairlearn.estimators.decided import Decided as Decided
+    from pairlearn.estimators.explain import explain as explain
     from pairlearn.estimators.gallery import Gallery as Gallery
     from pairlearn.estimators.gallery import NormalisedScorer as NormalisedScorer
     from pairlearn.estimators.learnt_baselines import KISSMEBaseline as KISSMEBaseline
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from pairlearn.evaluation import LogisticFusion as LogisticFusion
     from pairlearn.evaluation import Scores as Scores
     from pairlearn.evaluation import SumFusion as SumFusion
+    from pairlearn.evaluation import Threshold as Threshold
     from pairlearn.evaluation import ZNormFusion as ZNormFusion
     from pairlearn.evaluation import area_under_roc as area_under_roc
     from pairlearn.evaluation import cllr as cllr
@@ -60,6 +63,9 @@ if TYPE_CHECKING:
     from pairlearn.evaluation import min_cllr as min_cllr
     from pairlearn.evaluation import rates_at as rates_at
     from pairlearn.evaluation import reliability as reliability
+    from pairlearn.evaluation import threshold_at_eer as threshold_at_eer
+    from pairlearn.evaluation import threshold_at_fmr as threshold_at_fmr
+    from pairlearn.evaluation import threshold_by_cost as threshold_by_cost
     from pairlearn.kernels import Gram as Gram
     from pairlearn.pair_kernels import PairKernel as PairKernel
     from pairlearn.pair_kernels import balanced_composite as balanced_composite
@@ -112,6 +118,12 @@ _NAMES = {
     "PairSVC": "estimators.pair_svc",
     "DetCurve": "evaluation",
     "Scores": "evaluation",
+    "Threshold": "evaluation",
+    "threshold_at_eer": "evaluation",
+    "threshold_at_fmr": "evaluation",
+    "threshold_by_cost": "evaluation",
+    "Decided": "estimators.decided",
+    "explain": "estimators.explain",
     "DetBand": "evaluation",
     "FmrAt": "evaluation",
     "FnmrAt": "evaluation",

@@ -24,6 +24,7 @@ from scipy import sparse
 from pairlearn.data.files import write_whole
 from pairlearn.errors import InputError
 from pairlearn.estimators.baselines import CosineBaseline, EuclidBaseline
+from pairlearn.estimators.decided import Decided
 from pairlearn.estimators.learnt_baselines import (
     KISSMEBaseline,
     LDABaseline,
@@ -39,6 +40,9 @@ from pairlearn.estimators.pair_ranker import PairRanker
 from pairlearn.estimators.pair_svc import PairSVC
 from pairlearn.estimators.pair_svr import PairSVR
 from pairlearn.estimators.transductive import Switching, TransductivePairSVC
+from pairlearn.evaluation.calibration import FittedCalibration, Knots, Line
+from pairlearn.evaluation.fusion import FittedFusion
+from pairlearn.evaluation.thresholds import Threshold
 from pairlearn.examples import count_examples
 from pairlearn.kernels import Cosine, Exponential, Gaussian, Gram, Kernel, Linear, Polynomial, Precomputed, Standardised
 from pairlearn.kernels.base import Product, Scaled, Sum, TwoDomains
@@ -55,7 +59,7 @@ VERSION = 1
 MACHINES = (PairSVC, PairRanker, PairSVR, OneClassPairSVM, OneClassPairSphere, TransductivePairSVC)
 UNTRAINED = (EuclidBaseline, CosineBaseline)
 LEARNT = (PCACosineBaseline, WCCNBaseline, RCABaseline, LDABaseline, KISSMEBaseline, PLDABaseline, LogisticBaseline)
-MODELS: dict[str, type[Any]] = {model.__name__: model for model in (*MACHINES, *UNTRAINED, *LEARNT)}
+MODELS: dict[str, type[Any]] = {model.__name__: model for model in (*MACHINES, *UNTRAINED, *LEARNT, Decided)}
 VALUES: dict[str, type[Any]] = {
     value.__name__: value
     for value in (
@@ -74,6 +78,7 @@ VALUES: dict[str, type[Any]] = {
         ),
         *(PairKernel, Table, Expression, Power, GaussianOf, Seen, Blocks, Scored, Arcs, Finite),
         *(PairFunction, Columns, Plan, Progress, Switching),
+        *(Threshold, FittedCalibration, Line, Knots, FittedFusion),
     )
 }
 """The frozen values that a file may hold, by name: to store a new kernel, add it here."""

@@ -17,7 +17,6 @@ from pairlearn.evaluation.resampling import units_of
 from pairlearn.report import as_json, evaluate
 from pairlearn.report.curves import thin
 from pairlearn.report.limits import fmr_limits, fnmr_limits
-from pairlearn.report.measures import d_prime
 
 
 def codes(record: dict[str, object]) -> set[str]:
@@ -119,7 +118,7 @@ def test_d_prime_of_normal_scores_and_its_limits() -> None:
         held += found["low"] < 2 < found["high"]
     assert np.mean(draws) == pytest.approx(2, abs=0.06)
     assert held >= 52
-    assert d_prime(Scores([1.0, 0.0], [1, -1])) is None
+    assert evaluate({"m": Scores([1.0, 0.0], [1, -1])}, fmrs=[0.1])["systems"][0]["d_prime"] is None
 
 
 def test_histogram_and_worst_errors_count_every_pair(systems: dict[str, Scores]) -> None:

@@ -46,11 +46,12 @@ class DetCurve:
     @property
     def equal_error_rate(self) -> float:
         """The rate where the polyline through the points crosses FMR = FNMR."""
-        gap = self.fmr - self.fnmr
-        after = int(np.argmax(gap <= 0))
-        before = after - 1
-        step = gap[before] / (gap[before] - gap[after])
-        return float(self.fmr[before] + step * (self.fmr[after] - self.fmr[before]))
+        before, after = 0, len(self.fmr) - 1
+        while after - before > 1:  # FMR − FNMR falls along the curve
+            middle = (before + after) // 2
+            before, after = (middle, after) if self.fmr[middle] > self.fnmr[middle] else (before, middle)
+        high, low = self.fmr[before] - self.fnmr[before], self.fmr[after] - self.fnmr[after]
+        return float(self.fmr[before] + high / (high - low) * (self.fmr[after] - self.fmr[before]))
 
     @property
     def area_under_roc(self) -> float:
@@ -76,13 +77,21 @@ def det_curve(scores: Scores, *, reflexive: bool = False) -> DetCurve:
     scores = _with_both_labels(scores, reflexive)
     # Sorting values is several times faster than sorting indices, so the labels are not carried along.
     values, positives = np.sort(scores.values), np.sort(scores.positives)
-    first = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
-    thresholds = np.append(values[first], np.inf)
-    rejected = np.append(first, values.size)
-    rejected_positives = np.searchsorted(positives, thresholds)
-    n_negatives = values.size - positives.size
-    accepted_negatives = n_negatives - (rejected - rejected_positives)
-    return DetCurve(thresholds, accepted_negatives / n_negatives, rejected_positives / positives.size)
+    n_positives, n_negatives = positives.size, values.size - positives.size
+    ties = values[1:] == values[:-1]
+    if ties.any():
+        first = np.flatnonzero(np.append(True, ~ties))
+        thresholds, fmr = np.append(values[first], np.inf), np.append(first, values.size).astype(np.float64)
+    else:
+        thresholds, fmr = np.append(values, np.inf), np.arange(values.size + 1.0)
+    # The few sorted positives are looked up among the thresholds, not the other way round; then all goes in place.
+    places = np.searchsorted(thresholds, positives, side="right")
+    fnmr = np.repeat(np.arange(n_positives + 1.0), np.diff(places, prepend=0, append=len(thresholds)))
+    fmr -= fnmr
+    np.subtract(n_negatives, fmr, out=fmr)
+    fmr /= n_negatives
+    fnmr /= n_positives
+    return DetCurve(thresholds, fmr, fnmr)
 
 
 def equal_error_rate(scores: Scores, *, reflexive: bool = False) -> float:

@@ -140,7 +140,7 @@ class PairFunction:
 
     def self_values(self, pairs: Pairs) -> Floats:
         """K(pair, pair) of any pairs, (n_pairs,)."""
-        local = _Local.of(pairs, self)
+        local = Local.of(pairs, self)
         return kernel_diagonal(self.kernel, local.sources(self), local.rows)
 
     def _pairs_per_block(self, n_pairs: int, n_used: int) -> int:
@@ -151,7 +151,7 @@ class PairFunction:
         return n_pairs if n_used <= most else max(1, most // 2)
 
     def _values(self, pairs: Pairs) -> Floats:
-        local = _Local.of(pairs, self)
+        local = Local.of(pairs, self)
         total = np.zeros(len(pairs))
         for part in self.parts:
             part.add_values(local, self.sign, total)
@@ -162,15 +162,15 @@ class PairFunction:
             total += 0.5 * (straight + self.sign * turned) if self.sign else straight
         return total
 
-    def _values_by_pairs(self, local: _Local, rows: PairRows) -> Floats:
+    def _values_by_pairs(self, local: Local, rows: PairRows) -> Floats:
         values = np.zeros(len(rows))
         for line in self.lines:
             values += line(rows)
         if self.rest is not None:
-            values += self._kernel_rows(self.rest, local, rows) @ self.coefficients
+            values += self.kernel_rows(self.rest, local, rows) @ self.coefficients
         return values
 
-    def _kernel_rows(self, kernel: PairKernel, local: _Local, rows: PairRows) -> Floats:
+    def kernel_rows(self, kernel: PairKernel, local: Local, rows: PairRows) -> Floats:
         """Kernel values with every support pair, (n, n_support)."""
         support = self.support
         bases = [base for base in kernel.bases if base is not None]
@@ -207,7 +207,7 @@ class PairFunction:
 
 
 @dataclass(frozen=True, eq=False)
-class _Local:
+class Local:
     """Some pairs to score: the examples that occur in them, sorted, and their places.
 
     Sorted order makes swapped pairs compute the same.
@@ -218,7 +218,7 @@ class _Local:
     rows: PairRows
 
     @classmethod
-    def of(cls, pairs: Pairs, function: PairFunction) -> _Local:
+    def of(cls, pairs: Pairs, function: PairFunction) -> Local:
         shown: Shown = show(function.kernel, pairs, both_orders=function.sign != 0)
         if not function.kernel.bases:
             return cls(None, None, PairRows(pairs.left, pairs.right, shown))
@@ -270,7 +270,7 @@ class FormPart:
         """Length of the longer row."""
         return max(self.left.width, self.right.width)
 
-    def add_values(self, local: _Local, sign: int, total: Floats) -> None:
+    def add_values(self, local: Local, sign: int, total: Floats) -> None:
         """Add the form's values of pairs (a_i, b_i)."""
         a, b = local.rows.left, local.rows.right
         E = self.left(local.left)

@@ -12,6 +12,7 @@ from scipy.special import stdtrit
 from pairlearn.errors import InputError
 from pairlearn.evaluation import DetCurve, Scores, area_under_roc, det_curve, equal_error_rate
 from pairlearn.evaluation.intervals import Interval, det_band, interval
+from pairlearn.evaluation.measures import d_prime
 from pairlearn.evaluation.resampling import Statistic, Units, jackknife, units_of
 from pairlearn.report.curves import curve_record, finite_thresholds, histogram, thin
 from pairlearn.types import Floats, Ints
@@ -136,21 +137,11 @@ def _with_limits(scores: Scores, measured: Any, chance: Chance, level: float) ->
 # --------------------------------------------------------------------------- d'
 
 
-def d_prime(scores: Scores) -> float | None:
-    """Return d' = (μ₊ − μ₋)/√((σ₊² + σ₋²)/2), or None when no value varies.
-
-    >>> d_prime(Scores([0.0, 2.0, 4.0, 6.0], [-1, -1, 1, 1]))
-    4.0
-    """
-    p, n = scores.positives, scores.negatives
-    spread = np.sqrt((p.var() + n.var()) / 2)
-    return float((p.mean() - n.mean()) / spread) if spread > 0 else None
-
-
 def d_prime_record(scores: Scores, units: Units | None, level: float) -> dict[str, float | None] | None:
     """d' with limits by Student's t, from what each pair adds to its deviation."""
-    value = d_prime(scores)
-    if value is None:
+    try:
+        value = d_prime(scores)
+    except InputError:
         return None
     if units is None:
         return rate(value)
