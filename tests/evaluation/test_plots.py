@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from pairlearn.errors import InputError
-from pairlearn.evaluation import DetCurve, Scores, det_curve
-from pairlearn.evaluation.plots import SCALES, draw_det
+from pairlearn.evaluation import DetCurve, Scores, det_band, det_curve, reliability
+from pairlearn.evaluation.plots import SCALES, draw_det, draw_histogram, draw_rates, draw_reliability
 
 pytest.importorskip("matplotlib")
 
@@ -131,3 +131,40 @@ def test_matplotlib_is_loaded_only_for_drawing() -> None:
 
 def _labelled(ax):
     return [line for line in ax.lines if "EER" in str(line.get_label())]
+
+
+def test_bands_shade_the_limits() -> None:
+    left, right = np.triu_indices(60, 1)
+    same = left // 3 == right // 3
+    values = same + np.random.default_rng(0).normal(size=len(left))
+    scores = Scores(values, np.where(same, 1, -1), left, right, left // 3, right // 3)
+    band = det_band(scores, [0.01, 0.1, 0.3])
+    ax = draw_det({"a": det_curve(scores), "b": det_curve(scores)}, bands={"a": band})
+    (shade,) = [patch for patch in ax.collections if patch.get_paths()]
+    corners = {tuple(point) for point in shade.get_paths()[0].vertices.round(9).tolist()}
+    assert {(f, low) for f, low in zip(band.fmr.round(9), band.low.round(9), strict=True)} <= corners
+    assert {(f, high) for f, high in zip(band.fmr.round(9), band.high.round(9), strict=True)} <= corners
+
+
+def test_a_histogram_shows_shares_and_the_threshold() -> None:
+    ax = draw_histogram(Scores([0.1, 0.2, 0.3, 0.9], [-1, -1, -1, 1]), threshold=0.5)
+    assert len(ax.patches) == 4
+    tops = [p.get_path().vertices[:, 1].max() for p in ax.patches]
+    assert max(tops) == pytest.approx(100.0)
+    assert ax.lines[0].get_xdata()[0] == 0.5
+
+
+def test_reliability_points_are_those_of_the_bins() -> None:
+    found = reliability([0.1, 0.1, 0.9, 0.9], [-1, 1, 1, 1], bins=2)
+    ax = draw_reliability({"x": found})
+    line = ax.containers[0].lines[0]
+    assert line.get_xdata().tolist() == pytest.approx([0.1, 0.9])
+    assert line.get_ydata().tolist() == pytest.approx([0.5, 1.0])
+
+
+def test_rates_over_sizes_in_per_cent(tmp_path: Path) -> None:
+    ax = draw_rates([1, 2], {"m": [0.2, 0.1]}, tmp_path / "r.svg", xlabel="Examples per class")
+    assert ax.lines[0].get_ydata().tolist() == [20.0, 10.0]
+    assert (tmp_path / "r.svg").read_text().startswith("<?xml")
+    with pytest.raises(InputError, match="must end in"):
+        draw_rates([1], {"m": [0.1]}, tmp_path / "r.txt")

@@ -11,7 +11,10 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from pairlearn.errors import InputError
+from pairlearn.evaluation.calibration import Reliability
+from pairlearn.evaluation.intervals import DetBand, Interval
 from pairlearn.evaluation.rates import DetCurve
+from pairlearn.evaluation.scores import Scores
 from pairlearn.types import Floats
 
 if TYPE_CHECKING:
@@ -35,11 +38,13 @@ def draw_det(
     path: str | Path | None = None,
     ax: Axes | None = None,
     scale: str = "normal",
+    bands: Mapping[str, DetBand] | None = None,
 ) -> Axes:
     """Draw DET curves, FNMR over FMR, and return the axes; nearer to the lower left corner is better.
 
     scale: "normal" (normal deviates Φ⁻¹(rate)), "log" or "linear". A circle on the thin diagonal marks
-    the equal error rate. With `path` the figure is written as .png, .svg or .pdf.
+    the equal error rate. `bands` shades the limits of the curves with these names. With `path` the figure is written
+    as .png, .svg or .pdf.
 
     >>> rates = np.linspace(1, 0, 11)
     >>> ax = draw_det({"a guess": DetCurve(np.arange(11), rates, 1 - rates)})
@@ -55,7 +60,91 @@ def draw_det(
     ax.axline((0.1, 0.1), (0.2, 0.2), color="0.55", linewidth=0.7, zorder=1)
     for (name, curve), colour, dashes in zip(named.items(), cycle(COLOURS), cycle(DASHES), strict=False):
         _draw_curve(ax, name, curve, color=colour, linestyle=dashes)
+        if bands is not None and name in bands:
+            band = bands[name]
+            fmr, low, high = (np.clip(rates, 1e-9, 1 - 1e-9) for rates in (band.fmr, band.low, band.high))
+            ax.fill_between(fmr, low, high, color=colour, alpha=0.16, linewidth=0)
     ax.legend(loc="best", fontsize=9, framealpha=0.9, edgecolor="none", handlelength=3.2)
+    if path is not None:
+        cast("Figure", ax.figure).savefig(path, dpi=200)
+    return ax
+
+
+def draw_histogram(scores: Scores, path: str | Path | None = None, threshold: float | None = None) -> Axes:
+    """Draw how often scores of positive and negative pairs occur, each kind as shares of its own.
+
+    >>> draw_histogram(Scores([0.1, 0.4, 0.6, 0.8], [-1, -1, 1, 1])).get_xlabel()
+    'Score'
+    """
+    ax = _open(path)
+    edges = np.histogram_bin_edges(scores.values, bins=60).tolist()
+    kinds = (("different", scores.negatives, COLOURS[1]), ("same", scores.positives, COLOURS[0]))
+    for name, values, colour in kinds:
+        weights = np.full(len(values), 100.0 / max(1, len(values)))
+        label = f"{name} ({len(values):,} pairs)"
+        ax.hist(values, edges, weights=weights, histtype="stepfilled", alpha=0.35, color=colour, label=label)
+        ax.hist(values, edges, weights=weights, histtype="step", color=colour, linewidth=1.2)
+    if threshold is not None:
+        ax.axvline(threshold, color="black", linewidth=1.2, linestyle=DASHES[1], label=f"threshold {threshold:.4g}")
+    return _close(ax, path, "Score", "Share of the pairs of each kind (%)")
+
+
+def draw_reliability(found: Reliability | Mapping[str, Reliability], path: str | Path | None = None) -> Axes:
+    """Draw observed shares of positive pairs over predicted probabilities; on the diagonal is right.
+
+    >>> from pairlearn.evaluation import reliability
+    >>> draw_reliability(reliability([0.1, 0.2, 0.8, 0.9], [-1, -1, 1, 1], bins=2)).get_xlabel()
+    'Predicted probability'
+    """
+    named = dict(found) if isinstance(found, Mapping) else {"": found}
+    ax = _open(path)
+    ax.axline((0, 0), (1, 1), color="0.55", linewidth=0.7)
+    for (name, each), colour, dashes in zip(named.items(), cycle(COLOURS), cycle(DASHES), strict=False):
+        there = each.counts > 0
+        x, y = each.predicted[there], each.observed[there]
+        sides = np.maximum([y - each.low[there], each.high[there] - y], 0.0)
+        label = f"{name}  (calibration error {each.expected_calibration_error:.3f})".strip()
+        ax.errorbar(x, y, sides, color=colour, linestyle=dashes, marker="o", markersize=4, capsize=2, label=label)
+    ax.set_box_aspect(1)
+    return _close(ax, path, "Predicted probability", "Observed share of positive pairs")
+
+
+def draw_rates(
+    sizes: Sequence[float],
+    rates: Mapping[str, Sequence[float | Interval]],
+    path: str | Path | None = None,
+    xlabel: str = "Training classes",
+    ylabel: str = "Equal error rate (%)",
+) -> Axes:
+    """Draw rates over growing training sets, such as the EER over classes or examples per class, with limits if given.
+
+    >>> draw_rates([10, 20, 40], {"model": [0.2, 0.1, 0.05]}).get_xlabel()
+    'Training classes'
+    """
+    ax = _open(path)
+    for (name, values), colour, dashes in zip(rates.items(), cycle(COLOURS), cycle(DASHES), strict=False):
+        points = np.array([100 * (value.estimate if isinstance(value, Interval) else value) for value in values])
+        ax.plot(sizes, points, color=colour, linestyle=dashes, marker="o", markersize=4, label=name)
+        limits = [(value.low, value.high) for value in values if isinstance(value, Interval)]
+        if len(limits) == len(points):
+            ax.fill_between(sizes, *(100 * np.array(limits).T), color=colour, alpha=0.16, linewidth=0)
+    ax.set_ylim(bottom=0)
+    return _close(ax, path, xlabel, ylabel)
+
+
+def _open(path: str | Path | None) -> Axes:
+    if path is not None:
+        _check_suffix(path)
+    return _new_axes()
+
+
+def _close(ax: Axes, path: str | Path | None, xlabel: str, ylabel: str) -> Axes:
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    ax.grid(color="0.9", linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    if any(ax.get_legend_handles_labels()[1]):
+        ax.legend(loc="best", fontsize=9, framealpha=0.9, edgecolor="none")
     if path is not None:
         cast("Figure", ax.figure).savefig(path, dpi=200)
     return ax
