@@ -1,7 +1,7 @@
 """Staged selection beside an exhaustive grid: how good is what it finds, and what does it cost?
 
-Double intervals of n = 500: 75 classes with 10 examples each to select on, 75 other classes to test on. The grid is 5
-pair kernels × 3 bases × 4 C, every machine fitted cold on all 281,625 pairs of the 750 examples and judged on the test
+Double intervals of n = 500: 50 classes with 10 examples each to select on, 50 other classes to test on. The grid is 5
+pair kernels × 3 bases × 4 C, every machine fitted cold on all 125,250 pairs of the 500 examples and judged on the test
 classes; the best of them is known only in hindsight. Selection gets the same kernels, bases and Cs and 600 s, once
 with machines of their own only (`weights=()`), once with starts from baselines, which the grid does not have; it never
 sees the test classes. C counts in units of 1 / mean K(p, p), and positive and negative pairs weigh the same in both.
@@ -29,7 +29,7 @@ LIMIT = 240.0
 
 def data(quick: bool) -> tuple[Any, Any, pl.Pairs, np.ndarray]:
     """Examples and classes to select on, and labelled pairs of other classes."""
-    n_classes, epcr, n = (12, 6, 40) if quick else (75, 10, 500)
+    n_classes, epcr, n = (12, 6, 40) if quick else (50, 10, 500)
     X, classes = pl.data.double_interval(2 * n_classes, epcr, n=n, seed=0)
     half = n_classes * epcr
     test = pl.all_pairs(X[half:], reflexive=False)

@@ -12,11 +12,10 @@ from scipy import stats
 
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores, rates_at
-from pairlearn.evaluation.resampling import influences, units_of
+from pairlearn.evaluation.resampling import earlier_equals, influences, units_of
 from pairlearn.evaluation.thresholds import (
     FmrLimits,
     Threshold,
-    _earlier,
     _tally,
     fmr_limits,
     threshold_at_eer,
@@ -108,7 +107,7 @@ def test_reflexive_pairs_do_not_count() -> None:
 @given(st.lists(st.integers(0, 5), max_size=40))
 def test_earlier_counts_equals(entries: list[int]) -> None:
     brute = [entries[:place].count(entry) for place, entry in enumerate(entries)]
-    assert _earlier(np.array(entries, dtype=int)).tolist() == brute
+    assert earlier_equals(np.array(entries, dtype=int)).tolist() == brute
 
 
 @unhurried

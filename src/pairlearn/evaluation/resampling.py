@@ -308,7 +308,7 @@ def _degrees(effects: Floats) -> Floats:
     return degrees_of_freedom(len(effects), np.sum(effects**2, axis=0), np.sum(effects**4, axis=0))
 
 
-def degrees_of_freedom(n: int, squares: Floats, fourths: Floats) -> Floats:
+def degrees_of_freedom(n: float, squares: Floats, fourths: Floats) -> Floats:
     """min(n − 1, 2n/(κ − 1)) from Σe² and Σe⁴: a variance to which few units contribute is itself uncertain.
 
     The kurtosis κ is corrected for the size of the sample (unbiased for normal effects).
@@ -318,3 +318,16 @@ def degrees_of_freedom(n: int, squares: Floats, fourths: Floats) -> Floats:
     if n > 3:
         kurtosis = 3 + (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * (kurtosis - 3) + 6)
     return np.asarray(2 * n / np.fmax(kurtosis - 1, 2 * n / (n - 1)))
+
+
+def earlier_equals(entries: Ints) -> Ints:
+    """How many earlier entries each entry equals, (n,).
+
+    >>> earlier_equals(np.array([5, 2, 5, 5, 2])).tolist()
+    [0, 0, 1, 2, 1]
+    """
+    order = np.argsort(entries, kind="stable")
+    found = entries[order]
+    ranks = np.empty(len(entries), dtype=np.int64)
+    ranks[order] = np.arange(len(entries)) - np.searchsorted(found, found)
+    return ranks

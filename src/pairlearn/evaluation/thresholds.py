@@ -31,7 +31,7 @@ from scipy.special import betaincinv, ndtri, stdtrit
 
 from pairlearn.errors import InputError
 from pairlearn.evaluation.rates import DetCurve, det_curve, rates_at
-from pairlearn.evaluation.resampling import Units, units_of
+from pairlearn.evaluation.resampling import Units, degrees_of_freedom, earlier_equals, units_of
 from pairlearn.evaluation.scores import Scores
 from pairlearn.types import Floats, Ints
 
@@ -195,7 +195,7 @@ def _tally(units: Units, errors: Ints, unseen: float) -> tuple[Floats, Floats, F
     between = np.flatnonzero(units.cells[errors] >= 0)
     of_cells = _powers(between, units.cells[errors][between], sizes, np.ones(len(sizes)), p, 2)
     variance = np.maximum(of_units - of_cells, of_cells) / total**2
-    return p, variance, _degrees(n + unseen, of_units, fourth)
+    return p, variance, degrees_of_freedom(n + unseen, of_units, fourth)
 
 
 def _incidences(units: Units, errors: Ints) -> tuple[Ints, Ints]:
@@ -205,19 +205,9 @@ def _incidences(units: Units, errors: Ints) -> tuple[Ints, Ints]:
     return step, both[step, side]
 
 
-def _earlier(who: Ints) -> Ints:
-    """How many earlier entries are the same, (n,): 0, 1, … among equals."""
-    order = np.argsort(who, kind="stable")
-    ordered = who[order]
-    first = np.searchsorted(ordered, ordered)
-    earlier = np.empty(len(who), dtype=np.int64)
-    earlier[order] = np.arange(len(who)) - first
-    return earlier
-
-
 def _powers(steps: Ints, who: Ints, m: Floats, weight: Floats, p: Floats, power: int) -> Floats:
     """Σ_u weight_u (c_u − p·m_u)^power after each step, c_u = entries equal to u up to then (binomial theorem)."""
-    earlier, total = _earlier(who), (-p) ** power * float(weight @ m**power)
+    earlier, total = earlier_equals(who), (-p) ** power * float(weight @ m**power)
     for j in range(1, power + 1):
         grown = weight[who] * m[who] ** (power - j) * ((earlier + 1.0) ** j - earlier.astype(np.float64) ** j)
         total += comb(power, j) * (-p) ** (power - j) * np.cumsum(np.bincount(steps, grown, len(p)))
@@ -226,18 +216,11 @@ def _powers(steps: Ints, who: Ints, m: Floats, weight: Floats, p: Floats, power:
 
 def _worst(steps: Ints, who: Ints, k: Ints) -> tuple[Ints, Ints]:
     """After each of the steps 1, …, k: the most errors of a unit, and the first unit that has them."""
-    counts = _earlier(who) + 1
+    counts = earlier_equals(who) + 1
     most = np.maximum.accumulate(counts)
     raised = np.flatnonzero(np.diff(most, prepend=0))
     last = np.searchsorted(steps, k) - 1
     return most[last], who[raised[np.searchsorted(raised, last, side="right") - 1]]
-
-
-def _degrees(n: float, squares: Floats, fourth: Floats) -> Floats:
-    """min(n − 1, 2n/(κ − 1)), κ = kurtosis of what units add: a variance from few units is itself uncertain."""
-    kurtosis = n * fourth / np.where(squares > 0, squares, 1.0) ** 2
-    kurtosis = 3 + (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * (kurtosis - 3) + 6)  # unbiased for normal effects
-    return np.asarray(2 * n / np.fmax(kurtosis - 1, 2 * n / (n - 1)))
 
 
 def _korn_graubard(p: Floats, variance: Floats, degrees: Floats, most: int, confidence: float) -> Floats:

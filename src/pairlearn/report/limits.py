@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pairlearn.evaluation.intervals import limits
-from pairlearn.evaluation.resampling import Spread, Units, degrees_of_freedom
+from pairlearn.evaluation.resampling import Spread, Units, degrees_of_freedom, earlier_equals
 from pairlearn.evaluation.scores import Scores
 from pairlearn.types import Bools, Floats, Ints
 
@@ -27,7 +27,7 @@ class Limits:
 def fmr_limits(scores: Scores, units: Units, thresholds: Floats, level: float) -> Limits:
     """Limits of the share of negative pairs with value ≥ each threshold; thresholds rise.
 
-    >>> from pairlearn.evaluation.resampling import degrees_of_freedom, units_of
+    >>> from pairlearn.evaluation.resampling import degrees_of_freedom, earlier_equals, units_of
     >>> scores = Scores([0.1, 0.6, 0.7, 0.9], [-1, -1, 1, 1])
     >>> fmr_limits(scores, units_of(scores, "pair"), np.array([0.9]), 0.95).high.round(3).tolist()
     [0.842]
@@ -42,7 +42,7 @@ def fmr_limits(scores: Scores, units: Units, thresholds: Floats, level: float) -
 def fnmr_limits(scores: Scores, units: Units, thresholds: Floats, level: float) -> Limits:
     """Limits of the share of positive pairs with value < each threshold; thresholds rise.
 
-    >>> from pairlearn.evaluation.resampling import degrees_of_freedom, units_of
+    >>> from pairlearn.evaluation.resampling import degrees_of_freedom, earlier_equals, units_of
     >>> scores = Scores([0.1, 0.6, 0.7, 0.9], [-1, -1, 1, 1])
     >>> fnmr_limits(scores, units_of(scores, "pair"), np.array([0.5]), 0.95).low.tolist()
     [0.0]
@@ -104,21 +104,7 @@ def _cell_variance(units: Units, chosen: Bools, order: Ints, errors: Ints, rates
     sizes = np.bincount(cells).astype(np.float64)
     # One more error in a cell that has E already adds (E + 1)² − E² = 2E + 1 to ΣE².
     steps = np.zeros((2, len(order) + 1))
-    steps[0, 1:][between] = 2 * _ranks(cells) + 1
+    steps[0, 1:][between] = 2 * earlier_equals(cells) + 1
     steps[1, 1:][between] = sizes[cells]
     of_squares, of_sizes = np.cumsum(steps, axis=1)[:, errors]
     return np.asarray((of_squares - 2 * rates * of_sizes + rates**2 * (sizes @ sizes)) / len(order) ** 2)
-
-
-def _ranks(cells: Ints) -> Ints:
-    """How many earlier entries each entry equals.
-
-    >>> _ranks(np.array([5, 2, 5, 5, 2])).tolist()
-    [0, 0, 1, 2, 1]
-    """
-    order = np.argsort(cells, kind="stable")
-    found = cells[order]
-    starts = np.flatnonzero(np.append(True, found[1:] != found[:-1]))
-    ranks = np.empty(len(cells), dtype=np.int64)
-    ranks[order] = np.arange(len(cells)) - np.repeat(starts, np.diff(np.append(starts, len(cells))))
-    return ranks
