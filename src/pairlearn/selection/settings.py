@@ -107,7 +107,7 @@ class Space:
         return [Setting(kernel, base, C) for kernel in self.kernels for base in self.bases for C in self.Cs]
 
     def on_scores(self, baseline: str) -> list[Setting]:
-        """Settings on the scores of the best baseline, or of several, alone."""
+        """Settings on the scores of the best baseline, or of several, alone; the baseline with the smallest C first."""
         return [Family(NO_KERNEL, NO_KERNEL, start, 1.0).at(C) for start in (baseline, ALL) for C in self._small_boxes]
 
     def started(self, families: Sequence[Family], baseline: str) -> list[Setting]:

@@ -317,13 +317,14 @@ def _interclass_stage(race: Race, stages: list[dict[str, Any]], settings: list[S
             if not trying:
                 race.notes.append(f"interclass task: no time for {size}")
                 break
-        # At the first rung the baselines, and a machine that starts from the best, run in any case: no budget may be
-        # so short that the result is worse than no learning.
-        race.baselines("interclass", size, names, splits, None if before is None else share)
+        # The baselines, and a machine on the scores of the best, run in any case: no budget may be so short, and no
+        # halving so unlucky, that the result is worse than the best baseline.
+        race.baselines("interclass", size, names, splits, None)
         baselines = race.baselines_of("interclass", size)
         names = [str(result.what) for result in baselines[:RIVALS]]
-        if before is None and baselines and race.space.weights:
-            race.machines("interclass", size, race.space.on_scores(str(baselines[0].what)), splits, None)
+        if baselines and race.space.weights:
+            alone = race.space.on_scores(names[0])
+            race.machines("interclass", size, alone if before is None else alone[:1], splits, None)
         race.machines("interclass", size, trying, splits, share)
         if before is None and baselines and race.space.weights:
             own = [result.what.family for result in race.machines_of("interclass", size) if result.what in set(trying)]
@@ -382,4 +383,5 @@ def _verdict(stage: str, winner: Result, baselines: list[Result]) -> str:
     other = f"{best.what}: {100 * best.eer:.2f} %"
     if winner.score > best.score:
         return f"The machine beats every baseline on the validation classes ({own}; best baseline {other})."
-    return f"The machine does NOT beat the best baseline on the validation classes ({own}; best baseline {other})."
+    tie = ", it only ties with it" if winner.score == best.score else ""
+    return f"The machine does NOT beat the best baseline on the validation classes{tie} ({own}; best baseline {other})."
