@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -88,7 +89,9 @@ def select(
         n_jobs=jobs,
         random_state=seed,
     )
-    with _watched() as report, _announced_interrupt(console):
+    with _watched() as report, _announced_interrupt(console), warnings.catch_warnings():
+        # joblib reports in length how it ends its processes after Ctrl-C.
+        warnings.filterwarnings("ignore", message="Failed to kill subprocesses")
         search.set_params(progress=report).fit(*development)
     pl.save(search.best_estimator_, out)
     record = {**search.record_, "out": str(out), "test": _final_test(search, tested, seed)}

@@ -194,9 +194,10 @@ def _lines(rungs: Sequence[tuple[str, Mapping[str, Any]]], most: int) -> dict[st
 
 
 def _label_rungs(ax: Axes, rungs: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
-    from matplotlib.ticker import FuncFormatter, NullFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda rate, _: f"{100 * rate:g}"))
     ax.yaxis.set_minor_formatter(NullFormatter())
     ax.set_xticks(range(len(rungs)), [f"{task}\n{rung['n_classes']} × {rung['epcr']}" for task, rung in rungs])
