@@ -20,7 +20,8 @@ demo: env       ## learn to tell unseen classes apart, in under a minute
 
 browser:        ## Debian's chromium, for the tests of the report page
 	@if [ -z "$$PAIRLEARN_SKIP_BROWSER$$PAIRLEARN_CHROMIUM" ] && ! command -v chromium > /dev/null; then \
-		apt-get update -qq && apt-get install -y -qq chromium > /dev/null; fi
+		{ apt-get update -qq && apt-get install -y -qq chromium > /dev/null; } || { echo "install chromium, name a \
+	browser with PAIRLEARN_CHROMIUM, or set PAIRLEARN_SKIP_BROWSER=1"; exit 1; }; fi
 
 test: env browser ## the default test suite
 	$(BIN)/python -m pytest

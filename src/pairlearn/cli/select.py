@@ -29,9 +29,10 @@ from pairlearn.selection.drawing import class_codes
 from pairlearn.selection.race import Step
 from pairlearn.selection.rungs import pairs_of
 from pairlearn.selection.settings import BASES, CS, KERNELS
+from pairlearn.selection.staged import RECORD
 from pairlearn.types import Bools, Examples
 
-PLOT, RECORD = "eer-per-stage.png", "selection.json"
+PLOT = "eer-per-stage.png"
 
 
 def select(

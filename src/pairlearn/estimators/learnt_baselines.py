@@ -157,6 +157,18 @@ BASELINES: dict[str, Callable[[], Any]] = {
 }
 
 
+def fit_baseline(name: str, pairs: Any, y: Any, classes: Any = None) -> Any:
+    """A baseline of the table, fitted; `classes` go to those that learn.
+
+    >>> fit_baseline("cosine", None, None)
+    CosineBaseline()
+    """
+    if name not in BASELINES:
+        raise InputError(f"unknown baseline {name!r}; choose {', '.join(BASELINES)}")
+    model = BASELINES[name]()
+    return model.fit(pairs, y, **({"classes": classes} if isinstance(model, LearntBaseline) else {}))
+
+
 class BaselineScores(NamedTuple):
     """Scores of the test pairs by name, and why the other baselines could not be run."""
 
@@ -175,11 +187,9 @@ def run_baselines(train_pairs: Any, y: Any, test_pairs: Any, *, classes: Any = N
     """
     scores: dict[str, Floats] = {}
     skipped: dict[str, str] = {}
-    for name, make in BASELINES.items():
+    for name in BASELINES:
         try:
-            model = make()
-            given = {"classes": classes} if isinstance(model, LearntBaseline) else {}
-            scores[name] = model.fit(train_pairs, y, **given).decision_function(test_pairs)
+            scores[name] = fit_baseline(name, train_pairs, y, classes).decision_function(test_pairs)
         except (InputError, np.linalg.LinAlgError, MemoryError) as error:
             skipped[name] = str(error) or type(error).__name__
     return BaselineScores(scores, skipped)

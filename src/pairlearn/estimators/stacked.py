@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.errors import InputError
-from pairlearn.estimators.learnt_baselines import BASELINES
+from pairlearn.estimators.learnt_baselines import fit_baseline
 from pairlearn.estimators.metric_baselines import LearntBaseline
 from pairlearn.estimators.pair_svc import PairSVC
 from pairlearn.kernels import Standardised
@@ -70,7 +70,7 @@ def cross_fit(
     folds = _folds(pairs, classes, n_folds, seed)
     left, right = (folds[column] for column in pairs.columns)
     kept = np.flatnonzero(left == right)
-    models = {name: _fitted(name, pairs, labels, classes) for name in names}
+    models = {name: fit_baseline(name, pairs, labels, classes) for name in names}
     scores = np.zeros((len(kept), len(names)))
     for fold in range(int(folds.max()) + 1):
         inside, outside = kept[left[kept] == fold], np.flatnonzero((left != fold) & (right != fold))
@@ -79,7 +79,7 @@ def cross_fit(
         rows = left[kept] == fold
         for place, name in enumerate(names):
             learns = isinstance(models[name], LearntBaseline)
-            model = _fitted(name, pairs[outside], labels[outside], classes) if learns else models[name]
+            model = fit_baseline(name, pairs[outside], labels[outside], classes) if learns else models[name]
             scores[rows, place] = model.decision_function(pairs[inside])
     return Stack(models, _with(pairs[kept], scores), labels[kept])
 
@@ -100,13 +100,6 @@ def _folds(pairs: Pairs, classes: Any, n_folds: int, seed: int) -> Ints:
     fold = np.zeros(int(codes.max()) + 1, dtype=np.int64)
     fold[np.random.default_rng(seed).permutation(used)] = np.arange(len(used)) % n_folds
     return fold[codes]
-
-
-def _fitted(name: str, pairs: Pairs, labels: Ints, classes: Any) -> Any:
-    if name not in BASELINES:
-        raise InputError(f"unknown baseline {name!r}; choose {', '.join(BASELINES)}")
-    model = BASELINES[name]()
-    return model.fit(pairs, labels, **({"classes": classes} if isinstance(model, LearntBaseline) else {}))
 
 
 def with_scores(kernel: PairKernel | None, weight: float) -> PairKernel:

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from pairlearn.data.files import write_whole
 from pairlearn.errors import InputError
 from pairlearn.estimators.learnt_baselines import BASELINES, BaselineScores, run_baselines
 from pairlearn.estimators.pair_svc import PairSVC
@@ -197,8 +198,7 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
             "trials": [trial.as_json() for trial in race.journal.trials.values()],
         }
         if self.directory is not None:
-            text = json.dumps(self.record_, indent=1)
-            (Path(self.directory) / RECORD).write_text(text, encoding="utf-8")
+            write_whole(Path(self.directory) / RECORD, json.dumps(self.record_, indent=1).encode())
 
     def _refit(self, race: Race, setting: Setting, size: Size) -> PairSVC:
         """The chosen machine on training and validation classes together."""

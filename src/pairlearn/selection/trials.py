@@ -12,8 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from pairlearn.errors import InputError
-from pairlearn.estimators.learnt_baselines import BASELINES
-from pairlearn.estimators.metric_baselines import LearntBaseline
+from pairlearn.estimators.learnt_baselines import fit_baseline
 from pairlearn.estimators.pair_svc import PairSVC
 from pairlearn.kernels import Gram
 from pairlearn.selection.rungs import Rung, Size, Stage
@@ -126,7 +125,7 @@ class BaselineRun:
         """Fit and score."""
         began = time.perf_counter()
         try:
-            model = fitted_baseline(self.name, self.rung)
+            model = fit_baseline(self.name, self.rung.training, self.rung.labels, self.rung.classes)
             rate, score = _judged(model, self.rung, scoring)
         except FAILURES as error:
             return [failure(self.rung, error, baseline=self.name)]
@@ -144,13 +143,6 @@ class BaselineRun:
                 n_pairs=len(self.rung.training),
             )
         ]
-
-
-def fitted_baseline(name: str, rung: Rung) -> Any:
-    """A baseline learnt from the training pairs of a rung."""
-    model = BASELINES[name]()
-    given = {"classes": rung.classes} if isinstance(model, LearntBaseline) else {}
-    return model.fit(rung.training, rung.labels, **given)
 
 
 def _judged(model: Any, rung: Rung, scoring: Scorer) -> tuple[float, float]:
