@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import special, stats
 
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores, area_under_roc, det_curve, equal_error_rate, fnmr_at_fmr
@@ -272,6 +272,32 @@ def test_many_units_are_left_out_in_groups() -> None:
     assert found.standard_error == pytest.approx(np.sqrt(exact), rel=1e-3)
     in_groups = interval(scores, lambda each: area_under_roc(each), unit="pair", method="jackknife")
     assert in_groups.standard_error == pytest.approx(np.sqrt(exact), rel=0.1)
+
+
+def test_limits_bend_towards_where_few_units_make_most_errors() -> None:
+    # Errors per identity, positive pairs inside identities only: effects are centred shares, nothing else plays a part.
+    errors, size = np.array([9, 4, 1, 0, 1, 0, 2, 0, 1, 0, 3, 0]), 10
+    who = np.repeat(np.arange(12), size)
+    wrong = np.concatenate([np.arange(size) < count for count in errors])
+    one, other = np.append(who, 0), np.append(who, 1)  # the last pair is negative, FNMR does not look at it
+    scores = Scores(
+        np.append(np.where(wrong, 0.0, 2.0), 0.0),
+        np.where(one == other, 1, -1),
+        left_identity=one,
+        right_identity=other,
+    )
+    found = interval(scores, FnmrAt(1.0))
+    shares = errors / size
+    effects = shares - shares.mean()
+    variance = np.sum(effects**2) / (12 * 11)
+    kurtosis = 3 + 11 / 90 * (13 * (12 * np.sum(effects**4) / np.sum(effects**2) ** 2 - 3) + 6)
+    t = stats.t(min(11, 24 / (kurtosis - 1))).ppf(0.975)
+    a = np.sum(effects**3) / (6 * np.sum(effects**2) ** 1.5)
+    p = shares.mean()
+    s = np.sqrt(variance) / (p * (1 - p))
+    assert 0.02 < a < 0.1
+    wanted = [special.expit(special.logit(p) + way * t * s / (1 - way * a * t)) for way in (-1, 1)]
+    np.testing.assert_allclose([found.low, found.high], wanted, rtol=1e-9)
 
 
 def test_covers_the_truth_about_as_often_as_promised() -> None:

@@ -226,10 +226,26 @@ class Statistic:
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """Variance and degrees of freedom of a number, shape (), or of many, shape (n_points,)."""
+    """How a number varies, shapes (), or many numbers, shapes (n_points,).
+
+    acceleration: a = Σe³/(6·(Σe²)^1.5) of the effects e of units, within ±0.1: the variance grows with the number.
+    """
 
     variance: Floats
     degrees: Floats
+    acceleration: Floats
+
+    @classmethod
+    def of(cls, n: float, variance: Floats, squares: Floats, cubes: Floats, fourths: Floats) -> Spread:
+        """From a variance and the sums Σe², Σe³, Σe⁴ of the effects of n units."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            acceleration = np.nan_to_num(cubes / (6 * squares**1.5))
+        return cls(variance, degrees_of_freedom(n, squares, fourths), np.clip(acceleration, -0.1, 0.1))
+
+    @classmethod
+    def of_effects(cls, variance: Floats, effects: Floats) -> Spread:
+        """From a variance and what each unit adds to the number, shape (n_units, …)."""
+        return cls.of(len(effects), variance, *(np.sum(effects**k, axis=0) for k in (2, 3, 4)))
 
 
 def bootstrap(statistic: Statistic, units: Units, n_resamples: int, rng: np.random.Generator) -> Spread:
@@ -243,17 +259,19 @@ def bootstrap(statistic: Statistic, units: Units, n_resamples: int, rng: np.rand
             effects = effects + np.multiply.outer(unit_weights - 1, values[-1] - centre)
     cells = cell_variance(statistic, units, n_resamples, rng)
     variance = (n / (n - 1)) ** 3 * np.var(values, axis=0, ddof=1) - 2 * cells
-    degrees = _degrees(effects) if n <= MOST_GROUPS else np.full(np.shape(variance), n - 1.0)
-    return Spread(np.maximum(variance, cells), degrees)
+    variance = np.maximum(variance, cells)
+    if n > MOST_GROUPS:
+        return Spread(variance, np.full(np.shape(variance), n - 1.0), np.zeros(np.shape(variance)))
+    return Spread.of_effects(variance, effects)
 
 
 def jackknife(statistic: Statistic, units: Units, n_resamples: int, rng: np.random.Generator) -> Spread:
     """Leave out each unit with all its pairs: (n−1)/n·Σ(θ₍u₎ − mean)², less the cells, which it counts twice."""
     values = leave_out(statistic, units, rng)
-    n, effects = len(values), values - values.mean(axis=0)
+    n, effects = len(values), values.mean(axis=0) - values
     cells = cell_variance(statistic, units, n_resamples, rng)
     variance = (n - 1) / n * np.sum(effects**2, axis=0) - cells
-    return Spread(np.maximum(variance, cells), _degrees(effects))
+    return Spread.of_effects(np.maximum(variance, cells), effects)
 
 
 def leave_out(statistic: Statistic, units: Units, rng: np.random.Generator) -> Floats:
@@ -302,10 +320,6 @@ def _refuse_losses(exists: bool) -> None:
             "one unit takes part in all positive or in all negative pairs; give pairs of more identities, "
             "or use method='bootstrap'"
         )
-
-
-def _degrees(effects: Floats) -> Floats:
-    return degrees_of_freedom(len(effects), np.sum(effects**2, axis=0), np.sum(effects**4, axis=0))
 
 
 def degrees_of_freedom(n: float, squares: Floats, fourths: Floats) -> Floats:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pairlearn.evaluation.intervals import limits
-from pairlearn.evaluation.resampling import Spread, Units, degrees_of_freedom, earlier_equals
+from pairlearn.evaluation.resampling import Spread, Units, earlier_equals
 from pairlearn.evaluation.scores import Scores
 from pairlearn.types import Bools, Floats, Ints
 
@@ -27,7 +27,7 @@ class Limits:
 def fmr_limits(scores: Scores, units: Units, thresholds: Floats, level: float) -> Limits:
     """Limits of the share of negative pairs with value ≥ each threshold; thresholds rise.
 
-    >>> from pairlearn.evaluation.resampling import degrees_of_freedom, earlier_equals, units_of
+    >>> from pairlearn.evaluation.resampling import units_of
     >>> scores = Scores([0.1, 0.6, 0.7, 0.9], [-1, -1, 1, 1])
     >>> fmr_limits(scores, units_of(scores, "pair"), np.array([0.9]), 0.95).high.round(3).tolist()
     [0.842]
@@ -42,7 +42,7 @@ def fmr_limits(scores: Scores, units: Units, thresholds: Floats, level: float) -
 def fnmr_limits(scores: Scores, units: Units, thresholds: Floats, level: float) -> Limits:
     """Limits of the share of positive pairs with value < each threshold; thresholds rise.
 
-    >>> from pairlearn.evaluation.resampling import degrees_of_freedom, earlier_equals, units_of
+    >>> from pairlearn.evaluation.resampling import units_of
     >>> scores = Scores([0.1, 0.6, 0.7, 0.9], [-1, -1, 1, 1])
     >>> fnmr_limits(scores, units_of(scores, "pair"), np.array([0.5]), 0.95).low.tolist()
     [0.0]
@@ -56,27 +56,26 @@ def fnmr_limits(scores: Scores, units: Units, thresholds: Floats, level: float) 
 def _accumulated(units: Units, chosen: Bools, order: Ints, errors: Ints, level: float) -> Limits:
     """Limits when the first errors[k] pairs of `order` are wrong; errors never fall."""
     rates = errors / len(order)
-    squares, fourths = _unit_sums(units, chosen, order, errors, rates)
+    sums = _unit_sums(units, chosen, order, errors, rates)
     cells = _cell_variance(units, chosen, order, errors, rates)
     n = units.n_units
-    variance = np.maximum((n - 1) / n * squares - cells, cells)
+    variance = np.maximum((n - 1) / n * sums[0] - cells, cells)
     # Sums that are zero in theory are some 1e-20 of rounding here.
     variance[variance < 1e-25] = 0.0
-    spread = Spread(variance, degrees_of_freedom(n, squares, fourths))
-    low, high = limits(rates, spread, units.effective_number(chosen), level)
+    low, high = limits(rates, Spread.of(n, variance, *sums), units.effective_number(chosen), level)
     return Limits(np.minimum(low, rates), np.maximum(high, rates))
 
 
-def _unit_sums(units: Units, chosen: Bools, order: Ints, errors: Ints, rates: Floats) -> tuple[Floats, Floats]:
-    """Σ e_u² and Σ e_u⁴ of the centred effects e_u of leaving unit u out, at each number of errors."""
+def _unit_sums(units: Units, chosen: Bools, order: Ints, errors: Ints, rates: Floats) -> Floats:
+    """Σ e_u², Σ e_u³ and Σ e_u⁴ of the centred effects e_u of leaving unit u out, (3, n_errors)."""
     if units.n_units == len(chosen) and bool(units.inside.all()):
-        return _pair_sums(units.n_units, len(order), rates)
+        return _pair_sums(len(order), rates)
     n, N = units.n_units, len(order)
     sizes = units.sums(chosen)
     rest = 1 - sizes / N
     first, second = units.first[order], units.second[order]
     wrong, start = np.zeros(n), 0
-    squares, fourths = np.zeros(len(errors)), np.zeros(len(errors))
+    sums = np.zeros((3, len(errors)))
     for k, stop in enumerate(errors):
         if stop > start:
             wrong += np.bincount(first[start:stop], minlength=n)
@@ -84,15 +83,15 @@ def _unit_sums(units: Units, chosen: Bools, order: Ints, errors: Ints, rates: Fl
             start = int(stop)
         effects = (wrong - rates[k] * sizes) / (N * rest)
         effects -= effects.mean()
-        effects *= effects
-        squares[k], fourths[k] = effects.sum(), effects @ effects
-    return squares, fourths
+        squares = effects * effects
+        sums[:, k] = squares.sum(), squares @ effects, squares @ squares
+    return sums
 
 
-def _pair_sums(n: int, N: int, rates: Floats) -> tuple[Floats, Floats]:
+def _pair_sums(N: int, rates: Floats) -> Floats:
     """The same where every pair is a unit of its own: N·r effects (1 − r)/(N − 1), N·(1 − r) effects −r/(N − 1)."""
     r, q = rates, 1 - rates
-    return N * r * q / (N - 1) ** 2, N * r * q * (q**3 + r**3) / (N - 1) ** 4
+    return np.array([N * r * q * (q ** (k - 1) - (-r) ** (k - 1)) / (N - 1) ** k for k in (2, 3, 4)])
 
 
 def _cell_variance(units: Units, chosen: Bools, order: Ints, errors: Ints, rates: Floats) -> Floats:
