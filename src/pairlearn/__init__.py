@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from pairlearn.estimators.pair_ranker import PairRanker as PairRanker
     from pairlearn.estimators.pair_svc import PairSVC as PairSVC
     from pairlearn.estimators.pair_svr import PairSVR as PairSVR
+    from pairlearn.estimators.pseudo_metric import KernelPseudoMetric as KernelPseudoMetric
+    from pairlearn.estimators.pseudo_metric import OnlinePseudoMetric as OnlinePseudoMetric
     from pairlearn.estimators.stacked import StackedPairSVC as StackedPairSVC
     from pairlearn.estimators.transductive import TransductivePairSVC as TransductivePairSVC
     from pairlearn.evaluation import DetBand as DetBand
@@ -159,6 +161,8 @@ _NAMES = {
     "OneClassPairSphere": "estimators.one_class",
     "PairRanker": "estimators.pair_ranker",
     "PairSVR": "estimators.pair_svr",
+    "KernelPseudoMetric": "estimators.pseudo_metric",
+    "OnlinePseudoMetric": "estimators.pseudo_metric",
     "StackedPairSVC": "estimators.stacked",
     "TransductivePairSVC": "estimators.transductive",
     "balanced_composite": "pair_kernels",

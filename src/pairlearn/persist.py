@@ -35,10 +35,13 @@ from pairlearn.estimators.learnt_baselines import (
     WCCNBaseline,
 )
 from pairlearn.estimators.machine import PairMachine
+from pairlearn.estimators.metric_state import MetricState
 from pairlearn.estimators.one_class import OneClassPairSphere, OneClassPairSVM
 from pairlearn.estimators.pair_ranker import PairRanker
 from pairlearn.estimators.pair_svc import PairSVC
 from pairlearn.estimators.pair_svr import PairSVR
+from pairlearn.estimators.pseudo_metric import KernelPseudoMetric, OnlinePseudoMetric
+from pairlearn.estimators.spans import KernelSpan, RowSpan
 from pairlearn.estimators.transductive import Switching, TransductivePairSVC
 from pairlearn.evaluation.calibration import FittedCalibration, Knots, Line
 from pairlearn.evaluation.fusion import FittedFusion
@@ -46,6 +49,7 @@ from pairlearn.evaluation.thresholds import Threshold
 from pairlearn.examples import count_examples
 from pairlearn.kernels import Cosine, Exponential, Gaussian, Gram, Kernel, Linear, Polynomial, Precomputed, Standardised
 from pairlearn.kernels.base import Product, Scaled, Sum, TwoDomains
+from pairlearn.kernels.mapped import Mapped
 from pairlearn.kernels.similarity import Columns
 from pairlearn.operators.function import PairFunction
 from pairlearn.operators.plan import Plan
@@ -57,9 +61,10 @@ FORMAT = "pairlearn model"
 VERSION = 1
 
 MACHINES = (PairSVC, PairRanker, PairSVR, OneClassPairSVM, OneClassPairSphere, TransductivePairSVC)
+METRICS = (OnlinePseudoMetric, KernelPseudoMetric)
 UNTRAINED = (EuclidBaseline, CosineBaseline)
 LEARNT = (PCACosineBaseline, WCCNBaseline, RCABaseline, LDABaseline, KISSMEBaseline, PLDABaseline, LogisticBaseline)
-MODELS: dict[str, type[Any]] = {model.__name__: model for model in (*MACHINES, *UNTRAINED, *LEARNT, Decided)}
+MODELS: dict[str, type[Any]] = {model.__name__: model for model in (*MACHINES, *METRICS, *UNTRAINED, *LEARNT, Decided)}
 VALUES: dict[str, type[Any]] = {
     value.__name__: value
     for value in (
@@ -77,6 +82,7 @@ VALUES: dict[str, type[Any]] = {
             TwoDomains,
         ),
         *(PairKernel, Table, Expression, Power, GaussianOf, Seen, Blocks, Scored, Arcs, Finite),
+        *(MetricState, RowSpan, KernelSpan, Mapped),
         *(PairFunction, Columns, Plan, Progress, Switching),
         *(Threshold, FittedCalibration, Line, Knots, FittedFusion),
     )

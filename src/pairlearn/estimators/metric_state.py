@@ -1,0 +1,95 @@
+"""What an online pseudo-metric knows: a matrix, a threshold, and how it went so far.
+
+d²(v) = vᵀA v for a difference v = x − x'. A pair is taken for similar while d² < b. With labels y = ±1:
+
+    loss = max(0, y·(d² − b) + 1);   α = loss/(‖v‖⁴ + 1 + γ);   A ← A − yα·v vᵀ;   b ← max(1, b + yα);
+    then A loses its negative eigenvalue: only y = +1 can make one, and at most one.
+
+A lives in coordinates of the span of the differences seen, so it is as small as that span.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, eigh
+
+from pairlearn.loops.pola import add_rank_two, lowest_ritz, quadratic
+from pairlearn.types import Floats
+
+ACCURACY = 1e-11
+"""Residual of the removed eigenvector, relative to the largest eigenvalue."""
+MOST_STEPS = 80
+"""Lanczos steps before a factorisation is cheaper."""
+
+
+@dataclass
+class MetricState:
+    """A in coordinates, (r, r), the threshold b ≥ 1, and sums over the pairs seen.
+
+    >>> state = MetricState(np.zeros((2, 2)), 1.0)
+    >>> state.learn(np.array([2.0, 0.0]), -1, 4.0, 0.0), float(state.matrix[0, 0]), state.threshold
+    (2.0, 0.47058823529411764, 1.0)
+    """
+
+    matrix: Floats
+    threshold: float
+    n_pairs: int = 0
+    n_mistakes: int = 0
+    n_updates: int = 0
+    n_fallbacks: int = 0
+    loss: float = 0.0
+    squared_loss: float = 0.0
+
+    def distance(self, coordinates: Floats) -> float:
+        """d² of a difference; its part outside the span has none."""
+        return max(quadratic(self.matrix, coordinates), 0.0)
+
+    def hinge(self, distance: float, y: int) -> float:
+        """max(0, y·(d² − b) + 1)."""
+        return max(0.0, y * (distance - self.threshold) + 1.0)
+
+    def note(self, loss: float) -> None:
+        """Count a pair; a mistake is a loss of at least 1."""
+        self.n_pairs += 1
+        self.n_mistakes += loss >= 1.0
+        self.loss += loss
+        self.squared_loss += loss * loss
+
+    def learn(self, v: Floats, y: int, square: float, gamma: float) -> float:
+        """Update with a difference that lies in the span, ‖v‖² = square; returns the loss."""
+        loss = self.hinge(self.distance(v), y)
+        self.note(loss)
+        if loss > 0:
+            self.update(v, y, loss / (square * square + 1.0 + gamma))
+        return loss
+
+    def update(self, v: Floats, y: int, alpha: float) -> None:
+        """A ← [A − yα·v vᵀ]₊, b ← max(1, b + yα)."""
+        self.n_updates += 1
+        self.threshold = max(1.0, self.threshold + y * alpha)
+        if y < 0:
+            add_rank_two(self.matrix, alpha, v, 0.0, v)
+        elif v.any():
+            self._subtract(v, alpha)
+
+    def _subtract(self, v: Floats, alpha: float) -> None:
+        value, u, residual, scale, steps = lowest_ritz(self.matrix, v, alpha, ACCURACY, MOST_STEPS)
+        whole = steps == len(v)  # the space was searched in full, or exhausted below
+        if value < 0 and (residual <= ACCURACY * scale or whole):
+            add_rank_two(self.matrix, -alpha, v, -value, u)
+            return
+        add_rank_two(self.matrix, -alpha, v, 0.0, v)
+        if residual > ACCURACY * scale and not whole:
+            self._clip(scale)
+
+    def _clip(self, scale: float) -> None:
+        """The slow and safe way: nothing to do if A + ε is positive definite, else the lowest eigenvector goes."""
+        self.n_fallbacks += 1
+        try:
+            cholesky(self.matrix + ACCURACY * scale * np.eye(len(self.matrix)), check_finite=False)
+        except LinAlgError:
+            values, vectors = eigh(self.matrix, subset_by_index=[0, 0])
+            if values[0] < 0:
+                add_rank_two(self.matrix, -values[0], vectors[:, 0], 0.0, vectors[:, 0])

@@ -1,0 +1,175 @@
+"""Coordinates for differences x − x': in an orthonormal basis of those that were learnt from.
+
+A pseudo-metric changes only within the span of these differences, in the space of the examples as in the feature space
+of a kernel. A new difference v has coordinates in the basis and a rest, orthogonal to it; the rest becomes the next
+basis vector when v is learnt from (Gram–Schmidt).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import solve_triangular
+
+from pairlearn.examples import count_examples, take_examples
+from pairlearn.kernels import Kernel
+from pairlearn.kernels.similarity import Columns
+from pairlearn.types import Examples, Floats, Ints
+
+NOTHING = 1e-10
+"""A rest shorter than this share of its difference is rounding."""
+WHOLE = 1 / 3
+"""From this share of all dimensions on, plain coordinates are cheaper than a basis."""
+
+
+class Located(NamedTuple):
+    """Coordinates of a difference in the basis, (r,), its ‖v‖², and its rest with its length (0: all is inside)."""
+
+    coordinates: Floats
+    square: float
+    rest: Any
+    length: float
+
+
+@dataclass(frozen=True, eq=False)
+class RowSpan:
+    """Basis vectors as rows, (r, d), or None for the coordinates of the examples themselves.
+
+    >>> span = RowSpan.of(5)
+    >>> found = span.locate(np.array([3.0, 0.0, 0.0, 0.0, 4.0]))
+    >>> found.coordinates.tolist(), found.square, span.extended(found).locate(np.eye(5)[0]).coordinates.tolist()
+    ([], 25.0, [0.6])
+    """
+
+    n_features: int
+    basis: Floats | None
+
+    @classmethod
+    def of(cls, n_features: int) -> RowSpan:
+        """The span of nothing; few dimensions need no basis."""
+        return cls(n_features, np.zeros((0, n_features)) if n_features > 3 else None)
+
+    def __len__(self) -> int:
+        return self.n_features if self.basis is None else len(self.basis)
+
+    def locate(self, v: Floats) -> Located:
+        """Project twice: the second time removes what rounding left."""
+        square = float(v @ v)
+        if self.basis is None:
+            return Located(v, square, None, 0.0)
+        coordinates = self.basis @ v
+        rest = v - coordinates @ self.basis
+        again = self.basis @ rest
+        rest -= again @ self.basis
+        length = float(np.sqrt(rest @ rest))
+        return Located(coordinates + again, square, rest, length if length > NOTHING * np.sqrt(square) else 0.0)
+
+    def extended(self, found: Located) -> RowSpan:
+        """With the rest of a difference as the next basis vector."""
+        return replace(self, basis=np.vstack([cast(Floats, self.basis), found.rest / found.length]))
+
+    def widened(self, matrix: Floats) -> tuple[RowSpan, Floats]:
+        """Span and matrix in plain coordinates once the basis is large, else as they are."""
+        if self.basis is None or len(self.basis) < WHOLE * self.n_features:
+            return self, matrix
+        wide = self.basis.T @ matrix @ self.basis
+        return replace(self, basis=None), np.ascontiguousarray(0.5 * (wide + wide.T))
+
+    def coordinates(self, X: Examples) -> Floats:
+        """Coordinates of examples, (n, r)."""
+        if self.basis is None:
+            return np.asarray(X.todense() if sparse.issparse(X) else X, dtype=np.float64)
+        return np.asarray(X @ self.basis.T)
+
+    def directions(self, W: Floats) -> Floats:
+        """Vectors given by coordinates, (r, q), as columns in the space of the examples, (d, q)."""
+        return W if self.basis is None else self.basis.T @ W
+
+
+class AnchoredPair(NamedTuple):
+    """Two examples, and what the kernel needs of them to compare others with them later."""
+
+    examples: Examples
+    anchors: Any
+
+    @classmethod
+    def each(cls, kernel: Kernel, examples: Examples, left: Ints, right: Ints) -> Iterator[AnchoredPair]:
+        """The pairs of a table one by one."""
+        anchors = kernel.anchor(examples, np.arange(count_examples(examples)))
+        for both in np.column_stack([left, right]):
+            yield cls(take_examples(examples, both), _taken(anchors, both))
+
+
+@dataclass(frozen=True, eq=False)
+class KernelSpan:
+    """Differences φ(x_i) − φ(x'_i) in the feature space of a kernel, with the Cholesky factor L of their Gram matrix.
+
+    The basis is Q = V L⁻ᵀ for the differences V as columns; nothing but kernel values is ever needed.
+    `budget`: at most so many differences are kept; others are projected on their span.
+    """
+
+    kernel: Kernel
+    left: Any
+    right: Any
+    factor: Floats
+    budget: int | None
+
+    def __len__(self) -> int:
+        return len(self.factor)
+
+    def locate(self, pair: AnchoredPair) -> Located:
+        """Coordinates of φ(x) − φ(x') by forward substitution."""
+        own = self.kernel(pair.examples, pair.anchors)
+        square = max(float(own[0, 0] - own[0, 1] - own[1, 0] + own[1, 1]), 0.0)
+        coordinates = self._solve(self._products(pair.examples) @ np.array([1.0, -1.0]))
+        inside = float(coordinates @ coordinates)
+        if self.budget is not None and len(self) >= self.budget:
+            return Located(coordinates, inside, None, 0.0)
+        # Kernel values carry 16 digits, so the length of the rest is known to 8 of them.
+        length = float(np.sqrt(square - inside)) if square - inside > 1e-12 * square else 0.0
+        return Located(coordinates, square, pair.anchors, length)
+
+    def extended(self, found: Located) -> KernelSpan:
+        """With one more pair."""
+        row = np.append(found.coordinates, found.length)
+        factor = np.vstack([np.pad(self.factor, ((0, 0), (0, 1))), row])
+        left, right = (_taken(found.rest, np.array([k])) for k in (0, 1))
+        return replace(self, left=_joined(self.left, left), right=_joined(self.right, right), factor=factor)
+
+    def widened(self, matrix: Floats) -> tuple[KernelSpan, Floats]:
+        """A feature space has no coordinates of its own."""
+        return self, matrix
+
+    def coordinates(self, X: Examples) -> Floats:
+        """Coordinates of φ(x), (n, r)."""
+        return self._solve(self._products(X)).T
+
+    def _products(self, X: Examples) -> Floats:
+        """⟨φ(x_i) − φ(x'_i), φ(x)⟩, (r, n)."""
+        if not len(self):
+            return np.zeros((0, count_examples(X)))
+        return (self.kernel(X, self.left) - self.kernel(X, self.right)).T
+
+    def _solve(self, products: Floats) -> Floats:
+        return np.asarray(solve_triangular(self.factor, products, lower=True, check_finite=False))
+
+
+def _taken(anchors: Any, index: Ints) -> Any:
+    if isinstance(anchors, Columns):
+        return Columns(anchors.index[index], anchors.n_columns)
+    return take_examples(anchors, index)
+
+
+def _joined(anchors: Any, more: Any) -> Any:
+    """Both tables, one after the other; None is an empty table."""
+    if anchors is None:
+        return more
+    if isinstance(anchors, Columns):
+        return Columns(np.concatenate([anchors.index, more.index]), anchors.n_columns)
+    if sparse.issparse(anchors):
+        return sparse.csr_array(sparse.vstack([anchors, more]))
+    return np.concatenate([anchors, more]) if isinstance(anchors, np.ndarray) else [*anchors, *more]
