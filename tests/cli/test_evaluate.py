@@ -15,6 +15,8 @@ from typer.testing import CliRunner
 import pairlearn as pl
 from pairlearn.cli.app import app
 from pairlearn.evaluation import Scores, equal_error_rate
+from pairlearn.report.png import data_uri, png
+from pairlearn.report.tables import read_scores
 
 
 def run(*args: object) -> Any:
@@ -195,3 +197,118 @@ def test_bad_input_is_one_line(files: Path) -> None:
     one_line(
         run("evaluate", files / "bare.csv", "--examples", files / "faces.csv", "--class-column", "person"), "add ids"
     )
+
+
+# --------------------------------------------------------------------------- pictures
+
+
+def worst_of(record: dict[str, Any]) -> list[str]:
+    rows = [row for errors in record["systems"][0]["worst"].values() for row in errors]
+    return sorted({row[side] for row in rows for side in ("left", "right")})
+
+
+def test_pictures_of_the_worst_errors_are_on_the_page(files: Path) -> None:
+    page, folder = files / "r.html", files / "images"
+    folder.mkdir()
+    command = ("evaluate", files / "scores.csv", "--report", page, "--json")
+    first, second, third, *others = worst_of(json.loads(run(*command).stdout))
+    assert "<img" not in page.read_text()
+    (folder / f"{first}.png").write_bytes(png(np.eye(3)))
+    (folder / f"{second}.jpg").write_bytes(b"GIF89a")
+    (files / "outside.png").write_bytes(png(np.eye(5)))
+    (folder / f"{third}.png").symlink_to(files / "outside.png")
+    never = "not among the worst"
+    (folder / f"{never}.png").write_bytes(png(np.eye(7)))
+    record = json.loads(run(*command, "--images", folder).stdout)
+    html = page.read_text()
+    assert f'<img src="{data_uri(png(np.eye(3)))}"' in html
+    assert data_uri(png(np.eye(5))) not in html
+    assert data_uri(png(np.eye(7))) not in html
+    told = [warning["text"] for warning in record["warnings"] if warning["code"] == "pictures"]
+    total = len(others) + 3
+    assert any(f"{len(others)} of {total} examples of the worst errors have no file" in text for text in told)
+    assert any(f"1 of {total} " in text and "neither PNG nor JPEG" in text for text in told)
+    assert any(f"1 of {total} " in text and "leads out of the folder" in text for text in told)
+
+
+def test_hostile_ids_find_no_pictures(files: Path) -> None:
+    folder = files / "images"
+    folder.mkdir()
+    (files / "x.png").write_bytes(png(np.eye(3)))
+    frame = polars.read_csv(files / "scores.csv")
+    replaced = polars.when(polars.col("left") == "face0")
+    for hostile in ("../x", str(files / "x"), "a/../../x.png"):
+        changed = frame.with_columns(replaced.then(polars.lit(hostile)).otherwise(polars.col("left")).alias("left"))
+        top = changed.with_columns(
+            polars.when(polars.col("left") == hostile).then(99 - 200 * (polars.col("label") > 0))
+            .otherwise(polars.col("score")).alias("score")
+        )  # fmt: skip
+        top.write_parquet(files / "hostile.parquet")
+        result = run("evaluate", files / "hostile.parquet", "--report", files / "r.html", "--images", folder, "--json")
+        assert "<img" not in (files / "r.html").read_text()
+        record = json.loads(result.stdout)
+        assert hostile in worst_of(record)
+        assert any("leads out of the folder" in warning["text"] for warning in record["warnings"])
+
+
+def test_images_need_a_page_and_a_folder(files: Path) -> None:
+    one_line(run("evaluate", files / "scores.csv", "--images", files), "add --report")
+    one_line(run("evaluate", files / "scores.csv", "--images", files / "no", "--report", files / "r.html"), "no folder")
+
+
+# --------------------------------------------------------------------------- tables of scores
+
+
+def test_ids_of_any_type_are_read_as_text(files: Path) -> None:
+    frame = polars.read_csv(files / "scores.csv")
+    numbers = {
+        name: polars.col(name).str.strip_prefix("face").cast(kind)
+        for kind in (polars.Int16, polars.Float64)
+        for name in ("left", "right")
+    }
+    frame.with_columns(**numbers).write_parquet(files / "numbers.parquet")
+    spaced = frame.with_columns((" " + polars.col("right").str.strip_prefix("face") + "\t").alias("right"))
+    spaced.with_columns(polars.col("left").str.strip_prefix("face")).write_csv(files / "spaced.csv")
+    for name in ("numbers.parquet", "spaced.csv"):
+        table = read_scores(files / name)
+        assert table.names["examples"] == sorted(str(i) for i in range(48))
+        for side in ("left", "right"):
+            names = [table.names["examples"][code] for code in getattr(table.scores, side)]
+            assert names == [cell.removeprefix("face") for cell in frame[side]]
+
+
+def test_names_of_unlabelled_pairs_are_left_out(files: Path) -> None:
+    (files / "part.csv").write_text("score,label,left,right\n1,1,b,c\n2,,a,z\n0,-1,c,d\n")
+    table = read_scores(files / "part.csv")
+    assert table.names == {"examples": ["b", "c", "d"]}
+    assert table.scores.left is not None
+    assert table.scores.left.tolist() == [0, 1]
+
+
+def test_empty_ids_are_refused_in_parquet_too(files: Path) -> None:
+    for kind, cells in ((polars.Float64, [1.0, float("nan")]), (polars.String, ["a", "  "]), (polars.Int8, [1, None])):
+        bad = polars.DataFrame({"score": [1.0, 2.0], "label": [1, -1], "left": polars.Series(cells, dtype=kind)})
+        bad.with_columns(right=polars.Series(["a", "b"])).write_parquet(files / "bad.parquet")
+        one_line(run("evaluate", files / "bad.parquet"), "row 1", "'left' is empty")
+
+
+# --------------------------------------------------------------------------- progress
+
+
+def test_a_terminal_shows_what_is_being_done_and_a_pipe_does_not(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = ("evaluate", files / "scores.csv", "--report", files / "r.html", "--json")
+    silent = run(*command)
+    assert f"writing {files / 'r.html'}" not in silent.output
+    monkeypatch.setattr("rich.console.Console.is_terminal", True)
+    shown = run(*command)
+    assert json.loads(shown.stdout) == json.loads(silent.stdout)
+    assert f"writing {files / 'r.html'} …" in shown.stderr
+
+
+def test_a_wide_terminal_shows_cllr(files: Path) -> None:
+    record = json.loads(run("evaluate", files / "scores.csv", "--json").stdout)
+    wide = run("evaluate", files / "scores.csv").stdout
+    assert f"{record['systems'][0]['min_cllr']['value']:.4f}" in wide
+    assert "calibrated" in wide
+    narrow = CliRunner().invoke(app, ["evaluate", str(files / "scores.csv")], env={"COLUMNS": "80"})
+    assert "Cllr" not in narrow.stdout

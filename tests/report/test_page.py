@@ -104,6 +104,19 @@ def test_it_opens_at_the_given_threshold(open_page: Open, record: dict[str, Any]
     assert page.locator("#warnings li").count() == len(record["warnings"])
     eer = page.locator("#summary tbody tr").first.locator("td").first
     assert float(eer.get_attribute("data-value")) == record["systems"][0]["eer"]["value"]
+    heads = page.locator("#summary thead th").all_text_contents()
+    for name, head in (("min_cllr", "min Cllr"), ("cllr", "Cllr, ifcalibrated")):
+        cell = page.locator("#summary tbody tr").first.locator("td").nth(heads.index(head) - 1)
+        assert float(cell.get_attribute("data-value")) == record["systems"][0][name]["value"]
+
+
+def test_rates_that_no_system_can_measure_take_no_room(open_page: Open, record: dict[str, Any]) -> None:
+    page = open_page(as_html(record))
+    heads = page.locator("#summary thead th").all_text_contents()
+    assert heads[-3:] == ["FNMR atFMR 10 %", "FNMR atFMR 1 %", "FNMR atFMR 0.1 %"]
+    assert page.locator("#summary tbody tr").first.locator("td").count() == len(heads) - 1
+    assert "FNMR at FMR 0.01 %, 0.001 %, 0.0001 %." in " ".join(page.locator(".note").first.text_content().split())
+    assert page.locator("#summary").evaluate("e => e.scrollWidth <= e.parentElement.clientWidth")
 
 
 def test_the_slider_shows_the_librarys_rates(

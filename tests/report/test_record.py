@@ -9,12 +9,16 @@ from functools import partial
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores, area_under_roc, equal_error_rate, fnmr_at_fmr, rates_at
+from pairlearn.evaluation.calibration import cllr, min_cllr
 from pairlearn.evaluation.intervals import FmrAt, FnmrAt, Rate, difference_interval, interval
 from pairlearn.evaluation.resampling import units_of
-from pairlearn.report import as_json, evaluate
+from pairlearn.report import as_json, as_markdown, evaluate
+from pairlearn.report.codes import distinct, numbered
 from pairlearn.report.curves import thin
 from pairlearn.report.limits import fmr_limits, fnmr_limits
 
@@ -48,6 +52,37 @@ def test_rates_and_limits_are_the_librarys(systems: dict[str, Scores]) -> None:
                 [wanted.estimate, wanted.low, wanted.high], rel=1e-9
             )
             assert found["value"] == rate(scores)
+
+
+def test_the_costs_of_likelihood_ratios_are_the_librarys(systems: dict[str, Scores]) -> None:
+    for system in evaluate(systems, baselines=["cosine"])["systems"]:
+        scores = systems[system["name"]]
+        assert system["cllr"] == {"value": cllr(scores), "low": None, "high": None}
+        assert system["min_cllr"] == {"value": min_cllr(scores), "low": None, "high": None}
+        assert 0 < system["min_cllr"]["value"] < min(system["cllr"]["value"], 1)
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e306])
+def test_values_near_the_largest_number_leave_measures_out_not_the_record(
+    systems: dict[str, Scores], scale: float
+) -> None:
+    scores = systems["model"]
+    record = evaluate({"m": replace(scores, values=scale * scores.values)})
+    assert json.loads(as_json(record)) == record
+    system = record["systems"][0]
+    assert system["d_prime"] is None
+    assert (system["cllr"] is None) == (scale == 1e306)  # the sum of 7020 such values overflows
+    assert system["min_cllr"]["value"] == pytest.approx(min_cllr(scores), rel=1e-12)
+    assert system["eer"]["value"] == equal_error_rate(scores)
+    assert "– |" in as_markdown(record)
+
+
+def test_only_min_cllr_survives_a_change_of_scale(systems: dict[str, Scores]) -> None:
+    scores = systems["model"]
+    stretched = replace(scores, values=5 * scores.values - 3)
+    one, other = (evaluate({"m": each})["systems"][0] for each in (scores, stretched))
+    assert other["min_cllr"]["value"] == pytest.approx(one["min_cllr"]["value"], rel=1e-12)
+    assert abs(other["cllr"]["value"] - one["cllr"]["value"]) > 0.1
 
 
 def test_every_point_of_the_curve_has_the_librarys_rates(systems: dict[str, Scores]) -> None:
@@ -256,6 +291,52 @@ def test_a_shared_column_does_not_mix_up_the_other_one(systems: dict[str, Scores
 def test_the_same_numbers_are_not_the_same_ids(systems: dict[str, Scores], simulate: Callable[..., Scores]) -> None:
     renamed = simulate(2.0, picture="photo", person="someone")
     assert evaluate({"model": systems["model"], "cosine": renamed}, baselines=["cosine"])["differences"] == []
+
+
+def numbered_like(scores: Scores) -> tuple[Scores, dict[str, list[str]]]:
+    columns: dict[str, np.ndarray] = {}
+    names = {}
+    for kind, sides in {"examples": ("left", "right"), "identities": ("left_identity", "right_identity")}.items():
+        both = np.concatenate([getattr(scores, side) for side in sides])
+        names[kind] = ["", *np.unique(both).tolist()]  # a name that nobody has changes nothing
+        columns |= {side: np.searchsorted(names[kind], getattr(scores, side)) for side in sides}
+    return replace(scores, **columns), names
+
+
+def test_numbers_with_names_give_the_same_record_as_the_names(systems: dict[str, Scores]) -> None:
+    numbers, names = numbered_like(systems["model"])
+    trained = {"identities": {"person 3"}, "examples": {"picture 5"}}
+    assert evaluate({"m": numbers}, names=names, trained=trained) == evaluate({"m": systems["model"]}, trained=trained)
+
+
+def test_numbers_without_a_name_are_refused(systems: dict[str, Scores]) -> None:
+    numbers, names = numbered_like(systems["model"])
+    for scores, known in (
+        (numbers, names | {"examples": names["examples"][:-1]}),
+        (systems["model"], names),
+        (replace(numbers, left_identity=-np.ones(len(numbers), dtype=int)), names),
+    ):
+        with pytest.raises(InputError, match="must be numbers of the"):
+            evaluate({"m": scores}, names=known)
+
+
+def test_progress_is_told(systems: dict[str, Scores]) -> None:
+    told: list[str] = []
+    evaluate(systems, baselines=["cosine"], progress=told.append)
+    assert [text for text in told if text.startswith("intervals")] == ["intervals of model", "intervals of cosine"]
+
+
+@given(
+    st.lists(st.integers(-3, 40), min_size=1, max_size=12),
+    st.lists(st.integers(-3, 40), min_size=1, max_size=12),
+    st.sampled_from([np.int64, np.int16, np.float64, str]),
+)
+def test_counted_codes_equal_sorted_ones(one: list[int], other: list[int], dtype: type) -> None:
+    n = min(len(one), len(other))
+    left, right = np.array(one[:n]).astype(dtype), np.array(other[:n]).astype(dtype)
+    names, codes = np.unique(np.concatenate([left, right]), return_inverse=True)
+    assert np.array_equal(np.concatenate(numbered(left, right)), codes)
+    assert np.array_equal(distinct(left, right), names)
 
 
 def test_the_record_is_json_and_repeatable(systems: dict[str, Scores]) -> None:

@@ -31,6 +31,9 @@ def test_csv_holds_every_number_with_all_digits(record: dict[str, Any]) -> None:
         found = {(row["measure"], row["at"]): row for row in own}
         for name in ("eer", "auc", "d_prime"):
             assert [float(found[name, ""][key]) for key in ("value", "low", "high")] == list(system[name].values())
+        for name in ("min_cllr", "cllr"):
+            assert [found[name, ""][key] for key in ("value", "low", "high")] == [repr(system[name]["value"]), "", ""]
+        assert ("calibrated" in found["cllr", ""]["note"], found["min_cllr", ""]["note"]) == (True, "")
         for point in (point for point in system["points"] if point["kind"] == "fmr"):
             row = found["fnmr_at", str(point["at"])]
             if not point["measurable"]:
@@ -50,10 +53,13 @@ def test_markdown_shows_the_same_numbers(record: dict[str, Any]) -> None:
     assert lines[0] == "# A | B"
     for system in record["systems"]:
         assert any(line.startswith(f"| {system['name']}") and rate_words(system["eer"]) in line for line in lines)
+        both = f"| {system['min_cllr']['value']:.4f} | {system['cllr']['value']:.4f} |"
+        assert any(line.startswith(f"| {system['name']}") and both in line for line in lines)
         assert any("not measurable" in line for line in lines if line.startswith(f"| {system['name']}"))
     for warning in record["warnings"]:
         assert any(warning["text"] in line for line in lines)
     assert any(record["verdict"][0] in line for line in lines)
+    assert any("Cllr: bits lost" in line and "calibrated scores only" in line for line in lines)
     tables = [line for line in text.splitlines() if line.startswith("| model")]
     assert all(line.replace("\\|", "").endswith(" |") for line in tables)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,13 +23,18 @@ from pairlearn.data.files import ExampleTable, check_target, read_examples, read
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores
 from pairlearn.pairs import Pairs
+from pairlearn.report.details import shown_examples
 from pairlearn.report.html import environment
+from pairlearn.report.pictures import check_folder, find_pictures
 from pairlearn.report.record import FMRS
-from pairlearn.report.tables import ScoreTable, identities, read_scores
+from pairlearn.report.tables import ScoreTable, common_names, read_scores
 from pairlearn.report.text import point_name, rate_words, titled, warning_words
 from pairlearn.selection.leaks import find_leaks
 
 SHOWN_FMRS = 3
+WIDE = 130
+"""Columns of a terminal that has room for further measures."""
+BITS = {"min_cllr": "min Cllr", "cllr": "Cllr, if\ncalibrated"}
 UNTRAINED = {"cosine": pl.CosineBaseline, "Euclid": pl.EuclidBaseline}
 
 
@@ -62,6 +69,10 @@ def evaluate(
             help="Table of examples: gives identities by its classes, and runs the untrained baselines beside."
         ),
     ] = None,
+    images: Annotated[
+        Path | None,
+        typer.Option(help="Folder with PNG or JPEG files named by example id, shown beside the worst errors."),
+    ] = None,
     train: Annotated[
         Path | None, typer.Option(help="Pairs or examples of the training, to warn of what they share with the test.")
     ] = None,
@@ -81,27 +92,41 @@ def evaluate(
         check_target(path)
     if page is not None:
         environment()
-    tables = _read(scores, label_column)
-    known = None if examples is None else read_examples(examples, class_column)
-    systems, untrained, pairs = _systems(tables, known, baselines)
-    record = report.evaluate(
-        systems,
-        baselines=untrained,
-        title=title or f"Evaluation of {', '.join(tables)}",
-        task=task,
-        source=[f"{name}: {table.source}" for name, table in tables.items()] + ([str(examples)] if examples else []),
-        fmrs=fmr or FMRS,
-        level=level,
-        threshold=_thresholds(threshold or [], tables),
-        cost=None if cost is None else _cost(cost),
-        groups={name: table.groups for name, table in tables.items() if table.groups is not None} or None,
-        trained=None if train is None else _trained(train, known, pairs, class_column),
-        notes=_notes(tables),
-    )
-    written = {page: report.as_html, csv: report.as_csv, markdown: report.as_markdown}
-    for target, write in written.items():
-        if target is not None:
-            write_whole(target, write(record).encode(errors="replace"))
+    if images is not None:
+        _check_images(images, page)
+    with _status() as tell:
+        tell("reading scores")
+        tables = _read(scores, label_column)
+        known = None if examples is None else read_examples(examples, class_column)
+        tables, pairs = _joined(tables, known)
+        systems, untrained = _systems(tables, pairs if baselines else None)
+        record = report.evaluate(
+            systems,
+            baselines=untrained,
+            title=title or f"Evaluation of {', '.join(tables)}",
+            task=task,
+            source=[f"{name}: {table.source}" for name, table in tables.items()]
+            + ([str(examples)] if examples else []),
+            fmrs=fmr or FMRS,
+            level=level,
+            threshold=_thresholds(threshold or [], tables),
+            cost=None if cost is None else _cost(cost),
+            groups={name: table.groups for name, table in tables.items() if table.groups is not None} or None,
+            trained=None if train is None else _trained(train, known, pairs, class_column),
+            notes=_notes(tables),
+            names=next(iter(tables.values())).names,
+            progress=tell,
+        )
+        pictures = _pictures(images, record)
+        written: dict[Path | None, Callable[[Any], str]] = {
+            page: partial(report.as_html, thumbnails=pictures),
+            csv: report.as_csv,
+            markdown: report.as_markdown,
+        }
+        for target, write in written.items():
+            if target is not None:
+                tell(f"writing {target}")
+                write_whole(target, write(record).encode(errors="replace"))
     console = Console(stderr=as_json)
     _show(console, record)
     for path in targets:
@@ -119,8 +144,7 @@ def _read(arguments: Sequence[str], label_column: str) -> dict[str, ScoreTable]:
         name, path = _named(argument)
         if name in tables:
             raise InputError(f"two systems are called {name!r}; name them: first={argument} second={argument}")
-        table = read_scores(path, label=label_column)
-        tables[name] = table.ordered_like(next(iter(tables.values()))) if tables else table
+        tables[name] = read_scores(path, label=label_column)
     return tables
 
 
@@ -132,25 +156,28 @@ def _named(argument: str) -> tuple[str, Path]:
     return Path(argument).name.split(".")[0] or argument, Path(argument)
 
 
-def _systems(
-    tables: Mapping[str, ScoreTable], known: ExampleTable | None, baselines: bool
-) -> tuple[dict[str, Scores], list[str], Pairs | None]:
-    """Scores by name, the names of the untrained baselines among them, and the pairs of the first table."""
+def _joined(tables: Mapping[str, ScoreTable], known: ExampleTable | None) -> tuple[dict[str, ScoreTable], Pairs | None]:
+    """The tables with the same names and, where they can, in the same order, and the pairs of the first one."""
+    pairs = None
+    if known is not None:
+        joined = {name: table.pairs(known) for name, table in tables.items()}
+        tables = {name: table.with_identities(joined[name], known.classes) for name, table in tables.items()}
+        pairs = next(iter(joined.values()))
+    names = common_names(tables.values())
+    renamed = {name: table.renamed(names) for name, table in tables.items()}
+    first = next(iter(renamed.values()))
+    return {name: table.ordered_like(first) for name, table in renamed.items()}, pairs
+
+
+def _systems(tables: Mapping[str, ScoreTable], pairs: Pairs | None) -> tuple[dict[str, Scores], list[str]]:
+    """Scores by name, and the names of the untrained baselines among them, which need pairs."""
     systems = {name: table.scores for name, table in tables.items()}
-    if known is None:
-        return systems, [], None
-    joined = {name: known.pairs(table.pair_table()) for name, table in tables.items()}
-    for name, pairs in joined.items():
-        left, right = (identities(known, rows) for rows in (pairs.left, pairs.right))
-        if left is not None and systems[name].left_identity is None:
-            systems[name] = replace(systems[name], left_identity=left, right_identity=right)
-    first, pairs = next(iter(systems.values())), next(iter(joined.values()))
-    untrained = []
-    for name, machine in UNTRAINED.items() if baselines else ():
+    first, untrained = next(iter(systems.values())), []
+    for name, machine in UNTRAINED.items() if pairs is not None else ():
         free = name if name not in systems else f"{name} baseline"
         systems[free] = replace(first, values=machine().decision_function(pairs))
         untrained.append(free)
-    return systems, untrained, pairs
+    return systems, untrained
 
 
 def _thresholds(given: Sequence[str], tables: Mapping[str, ScoreTable]) -> dict[str, float] | None:
@@ -179,6 +206,21 @@ def _notes(tables: Mapping[str, ScoreTable]) -> list[str]:
         for name, table in tables.items()
         if table.unlabelled
     ]
+
+
+def _check_images(folder: Path, page: Path | None) -> None:
+    if page is None:
+        raise InputError("--images shows pictures on the page; add --report report.html")
+    check_folder(folder)
+
+
+def _pictures(folder: Path | None, record: dict[str, Any]) -> Mapping[str, bytes]:
+    """Pictures of the worst errors by example id; what is missing becomes warnings of the record."""
+    if folder is None:
+        return {}
+    found = find_pictures(folder, shown_examples(record))
+    record["warnings"] += found.warnings(folder)
+    return found.files
 
 
 # --------------------------------------------------------------------------- what the training saw
@@ -222,8 +264,19 @@ def _holds_pairs(path: Path) -> bool:
 # --------------------------------------------------------------------------- telling
 
 
+@contextmanager
+def _status() -> Iterator[Callable[[str], None]]:
+    """A line on stderr that says what is being done and goes away; none if nobody watches."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda text: None
+        return
+    with console.status("") as status:
+        yield lambda text: status.update(_safe(f"{text} …"))
+
+
 def _show(console: Console, record: Mapping[str, Any]) -> None:
-    console.print(_summary(record))
+    console.print(_summary(record, BITS if console.width >= WIDE else {}))
     for system in record["systems"]:
         if not system["baseline"]:
             console.print(_points(system))
@@ -233,18 +286,20 @@ def _show(console: Console, record: Mapping[str, Any]) -> None:
         console.print(_safe(text, "bold"), soft_wrap=True)
 
 
-def _summary(record: Mapping[str, Any]) -> Table:
+def _summary(record: Mapping[str, Any], further: Mapping[str, str]) -> Table:
+    """Rates of every system, and further measures by name with their headings."""
     first = record["systems"][0]
     fmrs = [point["at"] for point in first["points"] if point["kind"] == "fmr" and point["measurable"]][:SHOWN_FMRS]
     counts = first["counts"]
     table = _table(
         f"{counts['positives']:,} same and {counts['negatives']:,} different pairs; "
         f"in brackets {100 * record['level']:g} % limits",
-        ("", "EER", "AUC", *(f"FNMR at FMR {100 * fmr:g} %" for fmr in fmrs)),
+        ("", "EER", "AUC", *further.values(), *(f"FNMR at FMR {100 * fmr:g} %" for fmr in fmrs)),
     )
     for system in record["systems"]:
         missed = {point["at"]: point.get("fnmr") for point in system["points"] if point["kind"] == "fmr"}
-        cells = [rate_words(system["eer"]), rate_words(system["auc"], percent=False)]
+        cells = [rate_words(system["eer"])]
+        cells += [rate_words(system[name], percent=False) for name in ("auc", *further)]
         cells += [rate_words(missed[fmr]) for fmr in fmrs]
         table.add_row(_safe(titled(system)), *(_two_lines(cell) for cell in cells))
     return table

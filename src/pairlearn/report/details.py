@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores, equal_error_rate, rates_at
 from pairlearn.evaluation.intervals import FmrAt, FnmrAt, Rate, interval
 from pairlearn.evaluation.scores import Column
+from pairlearn.report.codes import KINDS, Names, named
 from pairlearn.report.measures import chance_of, counts, rate, rate_of
 from pairlearn.types import Ints
 
@@ -17,16 +19,18 @@ WORST = 20
 MOST_GROUPS = 50
 
 
-def worst_errors(scores: Scores, most: int = WORST) -> dict[str, list[dict[str, Any]]]:
-    """The highest negative and the lowest positive pairs, with who is in them.
+def worst_errors(scores: Scores, names: Names | None = None, most: int = WORST) -> dict[str, list[dict[str, Any]]]:
+    """The highest negative and the lowest positive pairs, with who is in them; names: what their numbers stand for.
 
     >>> found = worst_errors(Scores([0.9, 0.2, 0.5], [-1, 1, 1], left=[0, 0, 1], right=[1, 2, 2]), most=1)
     >>> found["false_matches"][0]["value"], found["false_non_matches"][0]["right"]
     (0.9, '2')
     """
     return {
-        "false_matches": [_told(scores, row) for row in _lowest(-scores.values, scores.labels < 0, most)],
-        "false_non_matches": [_told(scores, row) for row in _lowest(scores.values, scores.labels > 0, most)],
+        "false_matches": [_told(scores, row, names or {}) for row in _lowest(-scores.values, scores.labels < 0, most)],
+        "false_non_matches": [
+            _told(scores, row, names or {}) for row in _lowest(scores.values, scores.labels > 0, most)
+        ],
     }
 
 
@@ -37,22 +41,29 @@ def _lowest(values: Any, chosen: Any, most: int) -> Ints:
     return rows[np.argsort(values[rows], kind="stable")][:most]
 
 
-def _told(scores: Scores, row: int) -> dict[str, Any]:
+def _told(scores: Scores, row: int, names: Names) -> dict[str, Any]:
     told: dict[str, Any] = {"value": float(scores.values[row])}
-    for name in ("left", "right", "left_identity", "right_identity"):
-        column = getattr(scores, name)
-        told[name] = None if column is None else str(column[row])
+    for kind, sides in KINDS.items():
+        for side in sides:
+            column = getattr(scores, side)
+            told[side] = None if column is None else named(column[row], names.get(kind))
     return told
+
+
+def shown_examples(record: Mapping[str, Any]) -> set[str]:
+    """The examples in the worst errors of a record."""
+    rows = [row for system in record["systems"] for errors in system["worst"].values() for row in errors]
+    return {row[side] for row in rows for side in KINDS["examples"] if row[side] is not None}
 
 
 def group_rates(scores: Scores, groups: Column, threshold: float, level: float) -> list[dict[str, Any]]:
     """Rates of each subgroup of pairs at the common threshold, and the EER each would have by itself."""
-    names, codes = np.unique(groups, return_inverse=True)
+    names = np.unique(groups)
     if len(names) > MOST_GROUPS:
         raise InputError(f"there are {len(names)} groups of pairs; a report shows at most {MOST_GROUPS}, merge some")
     rows = []
-    for code, name in enumerate(names):
-        part = scores[codes == code]
+    for name in names:
+        part = scores[groups == name]
         rows.append({"group": str(name), "counts": counts(part), **_rates(part, threshold, level)})
     return rows
 
@@ -67,12 +78,12 @@ def _rates(part: Scores, threshold: float, level: float) -> dict[str, Any]:
             if len(part.positives)
             else {"fmr": rate(float(np.mean(accepted)))}
         )
-    unit = chance_of(part, level).unit
-    if unit is None:
+    chance = chance_of(part, level)
+    if chance.unit is None:
         both = rates_at(part, threshold)
         return {"unit": None, "eer": rate(equal_error_rate(part)), "fmr": rate(both.fmr), "fnmr": rate(both.fnmr)}
     found: dict[str, Rate] = {"eer": equal_error_rate, "fmr": FmrAt(threshold), "fnmr": FnmrAt(threshold)}
-    return {"unit": unit} | {
-        name: rate_of(interval(part, measured, level=level, method="jackknife", unit=unit))
+    return {"unit": chance.unit} | {
+        name: rate_of(interval(chance.ordered, measured, level=level, method="jackknife", unit=chance.unit))
         for name, measured in found.items()
     }

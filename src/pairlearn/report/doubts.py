@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pairlearn.evaluation import Scores
+from pairlearn.report.codes import KINDS, Names, distinct, named
 from pairlearn.report.measures import Chance
 from pairlearn.report.text import difference_words, measure_name
 
@@ -44,11 +45,11 @@ def _of_counts(record: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         )
     hidden = [point["at"] for point in record["points"] if not point["measurable"]]
     if hidden:
-        listed = ", ".join(f"{at:g}" for at in hidden)
+        listed = ", ".join(f"{100 * at:g} %" for at in hidden)
         yield (
             "few_negatives",
             f"FMR {listed} cannot be measured with {counts['negatives']:,} negative pairs: "
-            f"{max(hidden):g} needs at least {1 / max(hidden):,.0f}",
+            f"{100 * max(hidden):g} % needs at least {1 / max(hidden):,.0f}",
         )
     if counts["positives"] < FEW_IDENTITIES:
         yield "few_positives", f"there are only {counts['positives']:,} positive pairs; FNMR is a rough guess"
@@ -100,27 +101,27 @@ def pair_doubts(name: str, scores: Scores, first: Scores) -> list[dict[str, str 
 
 
 def leak_doubts(
-    scores: Scores, trained: Mapping[str, Collection[Any]], name: str | None = None
+    scores: Scores, trained: Mapping[str, Collection[Any]], names: Names | None = None
 ) -> list[dict[str, str | None]]:
-    """Warn when test pairs share identities or examples with the training set.
+    """Warn when test pairs share identities or examples with the training set; names: what numbers stand for.
 
     >>> scores = Scores([1.0, 0.0], [1, -1], left_identity=["ann", "bob"], right_identity=["ann", "cat"])
     >>> leak_doubts(scores, {"identities": {"bob"}})[0]["text"].split(":")[0]
     '1 of 3 identities were seen in training (bob)'
     """
-    columns = {"identities": ("left_identity", "right_identity"), "examples": ("left", "right")}
     found = []
-    for what, (left, right) in columns.items():
+    for what, (left, right) in reversed(KINDS.items()):
         if what not in trained or getattr(scores, left) is None:
             continue
-        tested = np.unique(np.concatenate([np.unique(getattr(scores, side)) for side in (left, right)])).tolist()
+        ids = distinct(getattr(scores, left), getattr(scores, right)).tolist()
+        tested = [named(key, (names or {}).get(what)) for key in ids]
         seen = {str(key) for key in trained[what]}
-        shared = [str(key) for key in tested if str(key) in seen]
+        shared = [key for key in tested if key in seen]
         if shared:
-            found.append(doubt(f"shared_{what}", _shared(what, shared, len(tested)), name))
+            found.append(doubt(f"shared_{what}", _shared(what, shared, len(tested))))
     if "identities" in trained and scores.left_identity is None:
         text = "identities of the test pairs are unknown, so nobody can tell whether they were seen in training"
-        found.append(doubt("unknown_identities", text, name))
+        found.append(doubt("unknown_identities", text))
     return found
 
 

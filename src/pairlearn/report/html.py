@@ -13,15 +13,18 @@ from importlib import resources
 from typing import Any
 
 from pairlearn.evaluation.plots import COLOURS
+from pairlearn.report.details import shown_examples
 from pairlearn.report.png import data_uri
 from pairlearn.report.record import as_json
 from pairlearn.report.text import (
+    CLLR_WORDS,
     difference_words,
     measure_name,
     per_cent,
     point_name,
     rate_words,
     titled,
+    unmeasurable,
     warning_words,
 )
 
@@ -65,8 +68,7 @@ def _drawn(record: Mapping[str, Any]) -> dict[str, Any]:
 def _images(record: Mapping[str, Any], thumbnails: Mapping[Any, bytes]) -> dict[str, str]:
     """Data URIs of the examples that the tables of errors show."""
     by_name = {str(key): image for key, image in thumbnails.items()}
-    rows = [row for system in record["systems"] for errors in system["worst"].values() for row in errors]
-    shown = {row[side] for row in rows for side in ("left", "right")}
+    shown = shown_examples(record)
     return {name: data_uri(image) for name, image in by_name.items() if name in shown}
 
 
@@ -79,7 +81,8 @@ def environment() -> Any:
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    words = (difference_words, measure_name, per_cent, point_name, rate_words, titled, warning_words)
+    words = (difference_words, measure_name, per_cent, point_name, rate_words, titled, unmeasurable, warning_words)
+    environment.globals["cllr_words"] = CLLR_WORDS
     environment.globals.update({function.__name__: function for function in words})
     return environment
 

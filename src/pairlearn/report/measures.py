@@ -11,9 +11,11 @@ from scipy.special import stdtrit
 
 from pairlearn.errors import InputError
 from pairlearn.evaluation import DetCurve, Scores, area_under_roc, det_curve, equal_error_rate
+from pairlearn.evaluation.calibration import cllr, min_cllr
 from pairlearn.evaluation.intervals import Interval, det_band, interval
 from pairlearn.evaluation.measures import d_prime
 from pairlearn.evaluation.resampling import Statistic, Units, jackknife, units_of
+from pairlearn.report.codes import distinct
 from pairlearn.report.curves import curve_record, finite_thresholds, histogram, thin
 from pairlearn.types import Floats, Ints
 
@@ -52,8 +54,12 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Chance:
-    """The units that intervals are made over, with the first interval that they gave, or why there are none."""
+    """The units that intervals are made over, with the first interval that they gave, or why there are none.
 
+    ordered: the scores by rising value; intervals sort what they are given, which costs little when it is sorted.
+    """
+
+    ordered: Scores
     unit: str | None
     units: Units | None
     auc: Interval | None
@@ -64,18 +70,24 @@ def chance_of(scores: Scores, level: float) -> Chance:
     """Units of the first kind, from identities to examples to pairs, that can be left out one by one."""
     known = {"identity": scores.left_identity is not None, "example": scores.left is not None, "pair": True}
     refused: list[str] = []
+    ordered = scores[np.argsort(scores.values, kind="stable")]
     for unit in (unit for unit, is_known in known.items() if is_known):
         try:
-            auc = interval(scores, area_under_roc, level=level, unit=unit, method="jackknife")
+            auc = interval(ordered, area_under_roc, level=level, unit=unit, method="jackknife")
         except InputError as error:
             refused.append(f"{unit}: {error}")
         else:
-            return Chance(unit, units_of(scores, unit), auc, tuple(refused))
-    return Chance(None, None, None, tuple(refused))
+            return Chance(ordered, unit, units_of(scores, unit), auc, tuple(refused))
+    return Chance(ordered, None, None, None, tuple(refused))
 
 
 def measure(scores: Scores, chance: Chance, plan: Plan, threshold: float | None) -> dict[str, Any]:
     """Everything about one system whose reflexive pairs are left out; `threshold` is the one that the user gave."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _measured(scores, chance, plan, threshold)
+
+
+def _measured(scores: Scores, chance: Chance, plan: Plan, threshold: float | None) -> dict[str, Any]:
     curve = det_curve(scores)
     thresholds = finite_thresholds(curve)
     points = _points(scores, curve, plan)
@@ -87,14 +99,16 @@ def measure(scores: Scores, chance: Chance, plan: Plan, threshold: float | None)
     chosen = thin(curve, len(scores.positives), len(scores.negatives), _rows(points))
     drawn = curve_record(scores, curve, thresholds, chosen, chance.units, plan.level)
     _add_limits(points, drawn, chosen, scores)
-    _add_band(points, scores, chance, plan)
+    _add_band(points, chance, plan)
     return {
         "unit": chance.unit,
         "n_units": chance.units.n_units if chance.units else None,
         "counts": counts(scores),
         "eer": _with_limits(scores, equal_error_rate, chance, plan.level),
         "auc": rate(area_under_roc(scores)) if chance.auc is None else rate_of(chance.auc),
-        "d_prime": d_prime_record(scores, chance.units, plan.level),
+        "d_prime": _finite(d_prime_record(scores, chance.units, plan.level)),
+        "min_cllr": rate(min_cllr(scores)),
+        "cllr": _finite(rate(cllr(scores))),
         "points": points,
         "operating": _operating(points),
         "curve": drawn,
@@ -115,7 +129,7 @@ def counts(scores: Scores) -> dict[str, int | None]:
 
 
 def _distinct(left: Any, right: Any) -> int | None:
-    return None if left is None else len(np.unique(np.concatenate([np.unique(left), np.unique(right)])))
+    return None if left is None else len(distinct(left, right))
 
 
 def rate(value: float, low: float | None = None, high: float | None = None) -> dict[str, float | None]:
@@ -128,10 +142,16 @@ def rate_of(found: Interval) -> dict[str, float | None]:
     return rate(found.estimate, found.low, found.high)
 
 
+def _finite(measured: dict[str, float | None] | None) -> dict[str, float | None] | None:
+    """The measure, or None where values are so large that sums or squares of them overflow."""
+    known = [] if measured is None else [each for each in measured.values() if each is not None]
+    return measured if np.all(np.isfinite(known)) else None
+
+
 def _with_limits(scores: Scores, measured: Any, chance: Chance, level: float) -> dict[str, float | None]:
     if chance.unit is None:
         return rate(measured(scores))
-    return rate_of(interval(scores, measured, level=level, method="jackknife", unit=chance.unit))
+    return rate_of(interval(chance.ordered, measured, level=level, method="jackknife", unit=chance.unit))
 
 
 # --------------------------------------------------------------------------- d'
@@ -197,13 +217,13 @@ def _add_limits(points: list[dict[str, Any]], drawn: dict[str, Any], chosen: Int
             point[name] = rate(drawn[errors][k] / sizes[name], *(end[k] if end else None for end in ends))
 
 
-def _add_band(points: list[dict[str, Any]], scores: Scores, chance: Chance, plan: Plan) -> None:
+def _add_band(points: list[dict[str, Any]], chance: Chance, plan: Plan) -> None:
     """FNMR at an FMR with limits that know that the threshold was found on the same pairs."""
     chosen = [point for point in points if point["kind"] == "fmr" and point["measurable"]]
     if not chosen or chance.unit is None:
         return
     fmrs = [point["at"] for point in chosen]
-    band = det_band(scores, fmrs, level=plan.level, method="jackknife", unit=chance.unit)
+    band = det_band(chance.ordered, fmrs, level=plan.level, method="jackknife", unit=chance.unit)
     for point, *found in zip(chosen, band.fnmr.tolist(), band.low.tolist(), band.high.tolist(), strict=True):
         point["fnmr"] = rate(*found)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,6 +16,7 @@ from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores, equal_error_rate, fnmr_at_fmr
 from pairlearn.evaluation.intervals import difference_interval
 from pairlearn.evaluation.scores import Column
+from pairlearn.report.codes import KINDS, Names, numbered
 from pairlearn.report.details import group_rates, worst_errors
 from pairlearn.report.doubts import SIDES, baseline_doubts, doubt, doubts_about, leak_doubts, pair_doubts, same_pairs
 from pairlearn.report.measures import Cost, Plan, chance_of, measure, rate, rate_of
@@ -24,6 +25,10 @@ FORMAT, VERSION = "pairlearn evaluation", 1
 FMRS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 
 Record = dict[str, Any]
+
+
+def _tell_nobody(text: str) -> None:
+    """Work without a word."""
 
 
 def evaluate(
@@ -40,12 +45,16 @@ def evaluate(
     groups: Column | Mapping[str, Column] | None = None,
     trained: Mapping[str, Collection[Any]] | None = None,
     notes: Iterable[str] = (),
+    names: Names | None = None,
+    progress: Callable[[str], None] = _tell_nobody,
 ) -> Record:
     """Measure systems on pairs and return everything that is known, as a record that JSON can hold.
 
     baselines: names of the untrained systems among them. threshold: the one in use, by name or for all that are no
     baseline. cost: of a false match, of a false non-match and, if known, the share of positive pairs. groups: one name
     per pair, as given. trained: "identities" and "examples" of the training set. notes: further warnings.
+    names: what "examples" and "identities" are called if the ids of all scores are numbers 0, 1, …; progress is told
+    what is being done.
 
     >>> left, right = np.triu_indices(120, 1)
     >>> same = left // 3 == right // 3
@@ -59,23 +68,27 @@ def evaluate(
     plan = Plan(_checked_fmrs(fmrs), _checked_level(level), None if cost is None else _cost(cost))
     _check_names(systems, baselines)
     kept = _aligned({name: scores.without_reflexive() for name, scores in systems.items()})
+    _check_numbers(kept, names or {})
     first = next(iter(kept.values()))
     codes: dict[tuple[int, int], Any] = {}
+    progress("numbering examples and identities")
     coded = {name: _coded(scores, codes) for name, scores in kept.items()}
     thresholds = _thresholds(threshold, [name for name in systems if name not in baselines])
     grouped = _groups(groups, systems)
     warnings, entries = [doubt("note", text) for text in notes], []
     for name, scores in kept.items():
+        progress(f"intervals of {name}")
         chance = chance_of(coded[name], plan.level)
         entry: Record = {"name": name, "baseline": name in baselines}
         entry |= measure(coded[name], chance, plan, thresholds.get(name))
         entry["counts"]["reflexive"] = len(systems[name]) - len(scores)
-        entry["worst"] = worst_errors(scores)
+        entry["worst"] = worst_errors(scores, names)
         entry["groups"] = _group_rows(coded[name], systems[name], grouped.get(name), entry, plan.level)
         entries.append(entry)
         warnings += doubts_about(name, entry, chance) + pair_doubts(name, scores, first)
+    progress("differences to the baselines")
     differences = [row for entry in entries for row in _differences(entry, entries, kept, coded, plan.level)]
-    warnings += leak_doubts(first, trained or {}) + baseline_doubts(differences)
+    warnings += leak_doubts(first, trained or {}, names) + baseline_doubts(differences)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -111,6 +124,17 @@ def _check_names(systems: Mapping[str, Scores], baselines: Collection[str]) -> N
     unknown = [name for name in baselines if name not in systems]
     if unknown:
         raise InputError(f"the baseline {unknown[0]!r} is not among the systems {', '.join(map(repr, systems))}")
+
+
+def _check_numbers(systems: Mapping[str, Scores], names: Names) -> None:
+    for kind, known in names.items():
+        for name, scores in systems.items():
+            for side in KINDS[kind]:
+                column = getattr(scores, side)
+                if column is not None and (
+                    column.dtype.kind not in "iu" or not np.all((column >= 0) & (column < len(known)))
+                ):
+                    raise InputError(f"{side} of {name} must be numbers of the {len(known)} names of {kind}, from 0")
 
 
 def _checked_fmrs(fmrs: Sequence[float]) -> tuple[float, ...]:
@@ -171,15 +195,14 @@ def _aligned(systems: Mapping[str, Scores]) -> dict[str, Scores]:
 def _coded(scores: Scores, codes: dict[tuple[int, int], Any]) -> Scores:
     """The scores with numbers for ids: strings are sorted once here instead of in every interval."""
     columns: dict[str, Any] = {}
-    for left, right in (SIDES[:2], SIDES[2:]):
+    for left, right in KINDS.values():
         one, other = getattr(scores, left), getattr(scores, right)
         if one is None:
             continue
         key = (id(one), id(other))
         if key not in codes:
-            numbers = np.unique(np.concatenate([one, other]), return_inverse=True)[1]
-            codes[key] = (one, numbers[: len(one)], numbers[len(one) :])
-        columns |= {left: codes[key][1], right: codes[key][2]}
+            codes[key] = numbered(one, other)
+        columns |= zip((left, right), codes[key], strict=True)
     return replace(scores, **columns)
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from pairlearn.data.files import (
     MISSING,
+    ExampleTable,
     PairTable,
     existing_file,
     place_of,
@@ -22,33 +23,62 @@ from pairlearn.data.files import (
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores
 from pairlearn.evaluation.scores import Column
+from pairlearn.pairs import Pairs
+from pairlearn.report.codes import KINDS, Names, distinct, numbered
+from pairlearn.report.doubts import same_pairs
 from pairlearn.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     import polars
 
-IDS = (("left", "right"), ("left_identity", "right_identity"))
-
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """Scores of labelled pairs, their groups if the file has them, and how many pairs had no label."""
+    """Scores of labelled pairs, their groups if the file has them, and how many pairs had no label.
+
+    Examples and identities are numbers in the scores, and `names` says what they are called: text is slow to sort.
+    """
 
     source: str
     scores: Scores
+    names: Names
     groups: Column | None
     unlabelled: int
     spelling: Mapping[str, int]
 
-    def pair_table(self) -> PairTable:
-        """Ids and labels, to be joined to a table of examples."""
+    def pairs(self, known: ExampleTable) -> Pairs:
+        """The pairs joined to a table of examples."""
         if self.scores.left is None or self.scores.right is None:
             raise InputError(f"{self.source} has no columns 'left' and 'right', so its pairs have no examples; add ids")
-        left, right = (tuple(column.tolist()) for column in (self.scores.left, self.scores.right))
-        return PairTable(self.source, left, right, self.scores.labels)
+        names = tuple(self.names["examples"])
+        rows = known.pairs(PairTable(self.source, names, names)).left
+        return Pairs(known.examples, rows[self.scores.left], rows[self.scores.right], ids=known.ids)
+
+    def with_identities(self, pairs: Pairs, classes: Sequence[str] | None) -> ScoreTable:
+        """The same with the classes of the joined examples as identities, if they have some and this table has none."""
+        if classes is None or self.scores.left_identity is not None:
+            return self
+        names = sorted(set(classes))
+        numbers = {name: number for number, name in enumerate(names)}
+        codes = np.array([numbers[name] for name in classes])
+        scores = replace(self.scores, left_identity=codes[pairs.left], right_identity=codes[pairs.right])
+        return replace(self, scores=scores, names={**self.names, "identities": names})
+
+    def renamed(self, names: Names) -> ScoreTable:
+        """The same with numbers from longer lists of names."""
+        if names == self.names:
+            return self
+        columns: dict[str, Column] = {}
+        for kind, own in self.names.items():
+            numbers = {name: number for number, name in enumerate(names[kind])}
+            codes = np.array([numbers[name] for name in own])
+            columns |= {side: codes[getattr(self.scores, side)] for side in KINDS[kind]}
+        return replace(self, scores=replace(self.scores, **columns), names=names)
 
     def ordered_like(self, other: ScoreTable) -> ScoreTable:
-        """The same pairs in the order of another table, if it holds the same pairs; else this table as it is."""
+        """The same pairs in the order of another table with the same names, if it holds them; else as they are."""
+        if same_pairs(self.scores, other.scores):
+            return self
         mine, theirs = _order(self.scores), _order(other.scores)
         if mine is None or theirs is None or len(mine) != len(theirs):
             return self
@@ -67,6 +97,12 @@ def _order(scores: Scores) -> Ints | None:
     return np.lexsort((scores.right, scores.left))
 
 
+def common_names(tables: Collection[ScoreTable]) -> dict[str, list[str]]:
+    """All names of several tables, by kind."""
+    kinds = {kind for table in tables for kind in table.names}
+    return {kind: sorted({name for table in tables for name in table.names.get(kind, ())}) for kind in sorted(kinds)}
+
+
 def read_scores(path: str | Path, *, label: str = "label", group: str = "group") -> ScoreTable:
     """Read score and label, and left, right, left_identity, right_identity, group where present.
 
@@ -78,26 +114,59 @@ def read_scores(path: str | Path, *, label: str = "label", group: str = "group")
     labels, labelled, spelling = _labels(path, frame, label)
     # Values are checked in the whole file, so that a message names the right line.
     values = _values(path, frame)[labelled]
-    columns: dict[str, Column] = {}
-    for pair in IDS:
-        there = [name for name in pair if name in frame.columns]
+    columns: dict[str, Ints] = {}
+    names: dict[str, list[str]] = {}
+    for kind, sides in KINDS.items():
+        there = [name for name in sides if name in frame.columns]
         if len(there) == 1:
             raise InputError(
-                f"{path} has a column {there[0]!r} but not its partner; {' and '.join(pair)} belong together"
+                f"{path} has a column {there[0]!r} but not its partner; {' and '.join(sides)} belong together"
             )
-        columns |= {name: text_column(path, frame, name)[labelled] for name in there}
-    groups = text_column(path, frame, group)[labelled] if group in frame.columns else None
-    return ScoreTable(str(path), Scores(values, labels, **columns), groups, int((~labelled).sum()), spelling)
+        if there:
+            found, names[kind] = _kept(*_numbered(path, frame, sides), labelled)
+            columns |= zip(sides, found, strict=True)
+    groups = None
+    if group in frame.columns:
+        (codes,), known = _numbered(path, frame, [group])
+        groups = np.array(known)[codes[labelled]]
+    scores = Scores(values, labels, **columns)
+    return ScoreTable(str(path), scores, names, groups, int((~labelled).sum()), spelling)
 
 
-def text_column(path: Path, frame: polars.DataFrame, name: str) -> Column:
-    """A column of names as an array of strings; an empty cell is refused."""
-    column = frame[name]
-    cells = [plain_text(cell) for cell in column.to_list()] if column.dtype.is_float() else column.cast(str).to_list()
-    row = next((row for row, cell in enumerate(cells) if cell is None or not cell.strip()), None)
-    if row is not None:
-        raise InputError(f"{path}, {place_of(path, row)}, column {name!r} is empty; fill it in")
-    return np.array([cell.strip() for cell in cells if cell is not None])
+def _numbered(path: Path, frame: polars.DataFrame, columns: Sequence[str]) -> tuple[list[Ints], list[str]]:
+    """Numbers of the names in each column, and the names in alphabetical order, each once; no cell may be empty."""
+    texts = [_text(frame[name]) for name in columns]
+    cells = [text.unique().to_list() for text in texts]
+    for name, text, found in zip(columns, texts, cells, strict=True):
+        blank = [cell for cell in found if not (cell or "").strip()]
+        if blank:
+            row = (text.is_null() | text.is_in([cell for cell in blank if cell is not None])).arg_max()
+            raise InputError(f"{path}, {place_of(path, row or 0)}, column {name!r} is empty; fill it in")
+    spellings = sorted(set().union(*cells))
+    names = sorted({cell.strip() for cell in spellings})
+    return [_looked_up(text, spellings, names) for text in texts], names
+
+
+def _text(column: polars.Series) -> polars.Series:
+    if column.dtype.is_float():
+        cells = column.unique()
+        column = column.replace_strict(cells, [plain_text(cell) for cell in cells.to_list()])
+    return column.cast(str)
+
+
+def _looked_up(text: polars.Series, spellings: Sequence[str], names: Sequence[str]) -> Ints:
+    """The number of the stripped name in each row; Polars looks text up by hash, NumPy would sort it."""
+    import polars
+
+    numbers = {name: number for number, name in enumerate(names)}
+    codes = np.array([numbers[cell.strip()] for cell in spellings], dtype=np.int32)
+    return cast("Ints", codes[text.cast(polars.Enum(spellings)).to_physical().to_numpy()])
+
+
+def _kept(codes: Sequence[Ints], names: Sequence[str], chosen: Bools) -> tuple[tuple[Ints, Ints], list[str]]:
+    """Numbers and names of the chosen rows only."""
+    left, right = (column[chosen] for column in codes)
+    return numbered(left, right), [names[code] for code in distinct(left, right)]
 
 
 def _values(path: Path, frame: polars.DataFrame) -> Floats:
@@ -117,8 +186,9 @@ def _values(path: Path, frame: polars.DataFrame) -> Floats:
 
 def _labels(path: Path, frame: polars.DataFrame, name: str) -> tuple[Ints, Bools, dict[str, int]]:
     """Labels ±1 of the labelled pairs, which these are, and the spelling."""
-    cells = frame[name].cast(str).fill_null("").str.strip_chars().str.to_lowercase()
-    names = sorted(cells.unique().to_list())
+    cells = frame[name].cast(str).fill_null("").str.to_lowercase()
+    spellings = sorted(cells.unique().to_list())
+    names = sorted({cell.strip() for cell in spellings})
     known = [each for each in names if each not in MISSING]
     unlabelled = set(names) - set(known)
     # 0 beside 1 and -1 is the mark of an unlabelled pair.
@@ -129,15 +199,10 @@ def _labels(path: Path, frame: polars.DataFrame, name: str) -> tuple[Ints, Bools
         raise InputError(f"{path}: no pair has a label in column {name!r}; rates need labels")
     meanings, spelling = read_labels(known, f"{path}, column {name!r}")
     meaning = {**dict.fromkeys(unlabelled, 0), **dict(zip(known, meanings.tolist(), strict=True))}
-    codes = np.array([meaning[cell] for cell in cells.to_list()], dtype=np.int8)
+    codes = np.array([meaning[each] for each in names], dtype=np.int8)[_looked_up(cells, spellings, names)]
     return codes[codes != 0], codes != 0, spelling
 
 
 def _whole(cell: str) -> str:
     """1 for 1.0, and so on."""
     return cell.removesuffix(".0")
-
-
-def identities(table: Any, rows: Ints) -> Column | None:
-    """Classes of examples by row, if the table has classes."""
-    return None if table.classes is None else np.array(table.classes)[rows]

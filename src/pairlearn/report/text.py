@@ -12,6 +12,13 @@ Record = Mapping[str, Any]
 
 COLUMNS = ("system", "baseline", "group", "measure", "at", "value", "low", "high", "threshold", "unit", "note")
 NOT_MEASURABLE = "not measurable with this many negatives"
+CALIBRATED = "scores taken as natural-log likelihood ratios; meaningful for calibrated scores only"
+CLLR_WORDS = (
+    "min Cllr: bits lost because scores of same and different pairs overlap, 0 is perfect and 1 is no use. "
+    f"Cllr: bits lost with {CALIBRATED}."
+)
+PLAIN = ("auc", "d_prime", "min_cllr", "cllr")
+"""Measures of a system that are no percentages."""
 
 
 # --------------------------------------------------------------------------- words for numbers
@@ -76,7 +83,7 @@ def as_markdown(record: Record) -> str:
     parts = [f"# {_plain(record['title'])}", _plain(record["task"]), *map(_plain, record["verdict"])]
     if record["warnings"]:
         parts += ["## Warnings", "\n".join(f"* {_plain(warning_words(each))}" for each in record["warnings"])]
-    parts += ["## Summary", _summary(record), "## Thresholds", _thresholds(record)]
+    parts += ["## Summary", _summary(record), CLLR_WORDS, "## Thresholds", _thresholds(record)]
     if record["differences"]:
         rows = [
             (row["system"], row["baseline"], measure_name(row), difference_words(row)) for row in record["differences"]
@@ -102,10 +109,18 @@ def warning_words(warning: Record) -> str:
 
 
 def _summary(record: Record) -> str:
-    head = ["system", "EER", "AUC", "d′", *(f"FNMR at FMR {100 * fmr:g} %" for fmr in record["fmrs"])]
+    head = [
+        "system",
+        "EER",
+        "AUC",
+        "d′",
+        "min Cllr",
+        "Cllr",
+        *(f"FNMR at FMR {100 * fmr:g} %" for fmr in record["fmrs"]),
+    ]
     rows = []
     for system in record["systems"]:
-        cells = [rate_words(system["eer"]), *(rate_words(system[key], percent=False) for key in ("auc", "d_prime"))]
+        cells = [rate_words(system["eer"]), *(rate_words(system[key], percent=False) for key in PLAIN)]
         cells += [_missed(point) for point in system["points"] if point["kind"] == "fmr"]
         rows.append((titled(system), *cells))
     return _table(head, rows)
@@ -113,6 +128,12 @@ def _summary(record: Record) -> str:
 
 def _missed(point: Record) -> str:
     return rate_words(point["fnmr"]) if point["measurable"] else "not measurable"
+
+
+def unmeasurable(record: Record) -> list[float]:
+    """The FMRs at which no system has enough negative pairs."""
+    points = [point for system in record["systems"] for point in system["points"] if point["kind"] == "fmr"]
+    return [fmr for fmr in record["fmrs"] if not any(each["at"] == fmr and each["measurable"] for each in points)]
 
 
 def titled(system: Record) -> str:
@@ -181,8 +202,8 @@ def _rows(record: Record) -> Iterator[dict[str, Any]]:
         for name in ("pairs", "positives", "negatives", "examples", "identities", "reflexive"):
             if system["counts"][name] is not None:
                 yield who | {"measure": name, "value": system["counts"][name]}
-        for name in ("eer", "auc", "d_prime"):
-            yield who | {"measure": name} | _numbers(system[name])
+        for name in ("eer", *PLAIN):
+            yield who | {"measure": name, "note": CALIBRATED if name == "cllr" else ""} | _numbers(system[name])
         for point in system["points"]:
             yield from (who | row for row in _point_rows(point))
         for group in system["groups"] or ():
