@@ -13,6 +13,7 @@ from pairlearn._version import __version__
 if TYPE_CHECKING:
     from pairlearn import data as data
     from pairlearn import graphs as graphs
+    from pairlearn import images as images
     from pairlearn import kernels as kernels
     from pairlearn import report as report
     from pairlearn import selection as selection
@@ -96,6 +97,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "data": "data",
     "graphs": "graphs",
+    "images": "images",
     "kernels": "kernels",
     "errors": "errors",
     "evaluation": "evaluation",
