@@ -59,8 +59,11 @@ def lowest_ritz(
     for k in range(1, most + 1):
         times(A, V[k - 1], w)
         diagonal[k - 1] = np.dot(V[k - 1], w)
-        for _ in range(2):
-            _orthogonalise(V, k, w)
+        # The last two vectors hold nearly all that is to be removed; the pass over all of them removes rounding.
+        w -= diagonal[k - 1] * V[k - 1]
+        if k > 1:
+            w -= beside[k - 2] * V[k - 2]
+        _orthogonalise(V, k, w)
         beside[k - 1] = np.sqrt(np.dot(w, w))
         reach = diagonal[k - 1] + beside[k - 1] + (beside[k - 2] if k > 1 else 0.0)
         scale = max(scale, reach, -lowest)
