@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     from pairlearn import selection as selection
     from pairlearn.estimators.baselines import CosineBaseline as CosineBaseline
     from pairlearn.estimators.baselines import EuclidBaseline as EuclidBaseline
+    from pairlearn.estimators.basis_expansion import BasisExpansion as BasisExpansion
+    from pairlearn.estimators.basis_svc import BasisSVC as BasisSVC
     from pairlearn.estimators.decided import Decided as Decided
     from pairlearn.estimators.explain import explain as explain
     from pairlearn.estimators.gallery import Gallery as Gallery
     from pairlearn.estimators.gallery import NormalisedScorer as NormalisedScorer
+    from pairlearn.estimators.greedy_similarities import GreedySimilarities as GreedySimilarities
     from pairlearn.estimators.learnt_baselines import KISSMEBaseline as KISSMEBaseline
     from pairlearn.estimators.learnt_baselines import LDABaseline as LDABaseline
     from pairlearn.estimators.learnt_baselines import LogisticBaseline as LogisticBaseline
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from pairlearn.estimators.learnt_baselines import RCABaseline as RCABaseline
     from pairlearn.estimators.learnt_baselines import WCCNBaseline as WCCNBaseline
     from pairlearn.estimators.learnt_baselines import run_baselines as run_baselines
+    from pairlearn.estimators.nystrom import IndefiniteNystrom as IndefiniteNystrom
     from pairlearn.estimators.on_examples import OnExamples as OnExamples
     from pairlearn.estimators.one_class import OneClassPairSphere as OneClassPairSphere
     from pairlearn.estimators.one_class import OneClassPairSVM as OneClassPairSVM
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
     from pairlearn.estimators.pseudo_metric import OnlinePseudoMetric as OnlinePseudoMetric
     from pairlearn.estimators.stacked import StackedPairSVC as StackedPairSVC
     from pairlearn.estimators.transductive import TransductivePairSVC as TransductivePairSVC
+    from pairlearn.estimators.two_kernels import TwoKernelSVC as TwoKernelSVC
     from pairlearn.evaluation import DetBand as DetBand
     from pairlearn.evaluation import DetCurve as DetCurve
     from pairlearn.evaluation import FmrAt as FmrAt
@@ -165,6 +170,11 @@ _NAMES = {
     "PairSVR": "estimators.pair_svr",
     "KernelPseudoMetric": "estimators.pseudo_metric",
     "OnlinePseudoMetric": "estimators.pseudo_metric",
+    "BasisExpansion": "estimators.basis_expansion",
+    "BasisSVC": "estimators.basis_svc",
+    "GreedySimilarities": "estimators.greedy_similarities",
+    "IndefiniteNystrom": "estimators.nystrom",
+    "TwoKernelSVC": "estimators.two_kernels",
     "StackedPairSVC": "estimators.stacked",
     "TransductivePairSVC": "estimators.transductive",
     "balanced_composite": "pair_kernels",

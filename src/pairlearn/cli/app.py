@@ -15,6 +15,7 @@ from pairlearn.cli.evaluate import evaluate
 from pairlearn.cli.fit import fit
 from pairlearn.cli.score import score
 from pairlearn.cli.select import select
+from pairlearn.cli.stream import stream
 from pairlearn.errors import InputError
 
 app = typer.Typer(
@@ -84,5 +85,8 @@ _add(score, epilog="Example: pairlearn score model.safetensors faces.parquet tes
 _add(
     evaluate,
     epilog="Example: pairlearn evaluate scores.csv --examples faces.parquet --class-column person --report report.html",
+)
+_add(
+    stream, epilog="Example: tail -f pairs.jsonl | pairlearn stream - --model metric.safetensors --out predictions.csv"
 )
 _add(demo, epilog="Example: pairlearn demo --out-dir pairlearn-demo")

@@ -5,22 +5,36 @@ from __future__ import annotations
 from pairlearn.errors import InputError
 from pairlearn.kernels.base import Kernel, TwoDomains
 from pairlearn.kernels.gram import Gram
+from pairlearn.kernels.matching import Deformable, Latent, Rigid
+from pairlearn.kernels.sequences import DTW, AlignmentSimilarity, EditSimilarity
 from pairlearn.kernels.similarity import FromFunction, Precomputed
+from pairlearn.kernels.spectrum import Spectrum, draw_spectrum, inverse_root, spectrum_report, treat_spectrum
 from pairlearn.kernels.vector import Cosine, Exponential, Gaussian, Linear, Polynomial, Standardised
 
 __all__ = [
+    "DTW",
+    "AlignmentSimilarity",
     "Cosine",
+    "Deformable",
+    "EditSimilarity",
     "Exponential",
     "FromFunction",
     "Gaussian",
     "Gram",
     "Kernel",
+    "Latent",
     "Linear",
     "Polynomial",
     "Precomputed",
+    "Rigid",
+    "Spectrum",
     "Standardised",
     "TwoDomains",
     "as_kernel",
+    "draw_spectrum",
+    "inverse_root",
+    "spectrum_report",
+    "treat_spectrum",
 ]
 
 NAMED: dict[str, Kernel] = {

@@ -1,0 +1,185 @@
+"""`pairlearn stream` against the same learning in Python."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pairlearn as pl
+from pairlearn.cli.app import run as main
+
+
+def pairs(n: int = 120, seed: int = 0) -> list[dict[str, Any]]:
+    """Pairs that are similar when their first numbers are."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2, 3)) / 2
+    labels = np.where(np.abs(X[:, 0, 0] - X[:, 1, 0]) < 0.5, 1, -1)
+    return [{"left": a.tolist(), "right": b.tolist(), "label": int(y)} for (a, b), y in zip(X, labels, strict=True)]
+
+
+def write(path: Path, lines: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def by_hand(lines: list[dict[str, Any]]) -> tuple[Any, list[float]]:
+    """The metric, and the scores before each pair was learnt."""
+    metric, scores = pl.OnlinePseudoMetric(), []
+    for line in lines:
+        pair = pl.Pairs(np.array([line["left"], line["right"]]), [0], [1])
+        scores.append(float(metric.decision_function(pair)[0]) if hasattr(metric, "state_") else 1.0)
+        metric.partial_fit(pair, [line["label"]])
+    return metric, scores
+
+
+def test_predicts_before_it_learns_and_writes_what_it_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = pairs()
+    source, model, out = write(tmp_path / "pairs.jsonl", lines), tmp_path / "m.safetensors", tmp_path / "said.csv"
+    assert main(["stream", str(source), "--model", str(model), "--out", str(out), "--every", "50", "--json"]) == 0
+    metric, scores = by_hand(lines)
+    with out.open() as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["score"]) for row in rows] == scores
+    assert [int(row["label"]) for row in rows] == [line["label"] for line in lines]
+    assert np.array_equal(pl.load(model).mahalanobis_matrix_, metric.mahalanobis_matrix_)
+    printed = capsys.readouterr()
+    record = json.loads(printed.out)
+    wrong = sum((score > 0) != (line["label"] > 0) for score, line in zip(scores, lines, strict=True))
+    assert (record["pairs"], record["mistakes"], record["stopped_by"]) == (120, wrong, "end of the stream")
+    labels = [line["label"] for line in lines]
+    assert record["eer"]["metric"] == pytest.approx(pl.equal_error_rate(pl.Scores(scores, labels)))
+    assert "untrained Euclid" in printed.err
+    assert "50 pairs" in printed.err
+
+
+def test_a_run_in_two_parts_is_the_run_in_one(tmp_path: Path) -> None:
+    lines = pairs()
+    source, whole, parts = (tmp_path / name for name in ("pairs.jsonl", "whole.safetensors", "parts.safetensors"))
+    write(source, lines)
+    assert main(["stream", str(source), "--model", str(whole)]) == 0
+    write(tmp_path / "first.jsonl", lines[:70])
+    out = tmp_path / "said.csv"
+    assert main(["stream", str(tmp_path / "first.jsonl"), "--model", str(parts), "--out", str(out)]) == 0
+    assert main(["stream", str(source), "--model", str(parts), "--skip", "70", "--out", str(out)]) == 0
+    one, other = pl.load(whole), pl.load(parts)
+    assert np.array_equal(one.state_.matrix, other.state_.matrix)
+    assert one.state_.loss == other.state_.loss
+    assert [row.split(",")[0] for row in out.read_text().splitlines()] == ["line", *map(str, range(1, 121))]
+
+
+def test_ids_of_a_table_and_pairs_without_a_label(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = pairs(6)
+    header = "id,x,y,z\n"
+    rows = [
+        f"{side}{k}," + ",".join(map(repr, line[name]))
+        for k, line in enumerate(lines)
+        for side, name in (("a", "left"), ("b", "right"))
+    ]
+    (tmp_path / "rows.csv").write_text(header + "\n".join(rows) + "\n")
+    labels = ["same" if line["label"] > 0 else "different" for line in lines]
+    labels[3] = ""
+    body = "".join(f"a{k},b{k},{label}\n" for k, label in enumerate(labels))
+    (tmp_path / "pairs.csv").write_text("left,right,label\n" + body)
+    model, out = tmp_path / "m.safetensors", tmp_path / "said.csv"
+    code = main(
+        [
+            "stream",
+            str(tmp_path / "pairs.csv"),
+            "--examples",
+            str(tmp_path / "rows.csv"),
+            "-m",
+            str(model),
+            "-o",
+            str(out),
+            "--json",
+        ]
+    )
+    assert code == 0
+    metric, _ = by_hand(lines[:3] + lines[4:])
+    np.testing.assert_array_equal(pl.load(model).mahalanobis_matrix_, metric.mahalanobis_matrix_)
+    assert out.read_text().splitlines()[4].endswith(",")
+    assert json.loads(capsys.readouterr().out)["pairs"] == 5
+
+
+def test_standard_input_and_ctrl_c_leave_a_metric_to_go_on_with(tmp_path: Path) -> None:
+    lines, model = pairs(), tmp_path / "m.safetensors"
+    command = [
+        sys.executable,
+        "-c",
+        "from pairlearn.cli import main; main()",
+        "stream",
+        "-",
+        "--model",
+        str(model),
+        "--every",
+        "30",
+        "--json",
+    ]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ}
+    )
+    assert process.stdin is not None
+    assert process.stderr is not None
+    for line in lines[:60]:
+        process.stdin.write(json.dumps(line) + "\n")
+    process.stdin.flush()
+    seen = ""
+    deadline = time.monotonic() + 120
+    while "60 pairs" not in seen and time.monotonic() < deadline:
+        seen += process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    record = json.loads(out)
+    assert (record["stopped_by"], record["last_line"]) == ("Ctrl-C", 60)
+    assert "--skip 60" in err
+    metric, _ = by_hand(lines[:60])
+    assert np.array_equal(pl.load(model).mahalanobis_matrix_, metric.mahalanobis_matrix_)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"left": [1, 2], "right": [1, 2, 3], "label": 1}', "2 and 3 numbers"),
+        ('{"left": [1, 2, 3], "right": [1, 2, "x"], "label": 1}', "finite numbers"),
+        ('{"left": [1, 2, 3], "right": [1, 2, NaN], "label": 1}', "finite numbers"),
+        ('{"left": [1, 2, 3], "right": [1, 2, 3], "label": 7}', "label is 7"),
+        ('{"left": [1, 2, 3]}', "no object such as"),
+        ("a,b,1", "no object such as"),
+        ('{"left": [1, 2], "right": [1, 2], "label": 1}', "rows of 3 numbers"),
+    ],
+)
+def test_a_bad_line_is_named_and_what_was_learnt_is_kept(
+    line: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good = pairs(9)
+    source, model = write(tmp_path / "pairs.jsonl", good), tmp_path / "m.safetensors"
+    source.write_text(source.read_text() + line + "\n")
+    assert main(["stream", str(source), "--model", str(model)]) == 1
+    assert message in capsys.readouterr().err
+    metric, _ = by_hand(good)
+    assert np.array_equal(pl.load(model).mahalanobis_matrix_, metric.mahalanobis_matrix_)
+
+
+def test_other_models_and_missing_columns_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = write(tmp_path / "pairs.jsonl", pairs(3))
+    pl.save(pl.EuclidBaseline(), tmp_path / "e.safetensors")
+    assert main(["stream", str(source), "--model", str(tmp_path / "e.safetensors")]) == 1
+    assert "not a metric" in capsys.readouterr().err
+    (tmp_path / "rows.csv").write_text("id,x\na,1\nb,2\n")
+    (tmp_path / "pairs.csv").write_text("one,two\na,b\n")
+    assert main(["stream", str(tmp_path / "pairs.csv"), "--examples", str(tmp_path / "rows.csv")]) == 1
+    assert "no column 'left'" in capsys.readouterr().err
+    (tmp_path / "pairs.csv").write_text("left,right,label\na,c,1\n")
+    assert main(["stream", str(tmp_path / "pairs.csv"), "--examples", str(tmp_path / "rows.csv")]) == 1
+    assert "no example 'c'" in capsys.readouterr().err
