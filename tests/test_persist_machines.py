@@ -329,3 +329,41 @@ def test_baselines_come_back_with_the_same_scores(name: str, tmp_path: Path) -> 
     again = pl.load(tmp_path / "model.safetensors")
     np.testing.assert_array_equal(again.decision_function(pairs), model.decision_function(pairs))
     np.testing.assert_array_equal(again.predict(pairs), model.predict(pairs))
+
+
+STRINGS = ["pair", "pairs", "repair", "pear", "kernel", "kernels", "colonel", "kern"]
+KINDS = np.array(["p", "p", "p", "p", "k", "k", "k", "k"])
+
+
+@pytest.mark.parametrize(
+    ("similarity", "examples"),
+    [
+        ("rbf", np.random.default_rng(0).normal(size=(8, 3))),
+        (["linear", pl.kernels.Gaussian(0.5)], np.random.default_rng(0).normal(size=(8, 3))),
+        (pl.kernels.Rigid(1), np.random.default_rng(0).random((8, 3, 4, 5), dtype=np.float32)),
+        (pl.kernels.Deformable(1, 1), np.random.default_rng(0).random((8, 3, 4, 5))),
+        (pl.kernels.EditSimilarity(), STRINGS),
+        ("precomputed", np.random.default_rng(0).normal(size=(8, 8))),
+    ],
+)
+def test_expansions_and_their_classifier_come_back(similarity: Any, examples: Any, tmp_path: Path) -> None:
+    path = tmp_path / "model.safetensors"
+    for dtype in (np.float32, np.float64):
+        model = pl.BasisSVC(similarity, dtype=dtype, random_state=0, penalty="l1", C=10.0).fit(examples, KINDS)
+        pl.save(model, path)
+        loaded = pl.load(path)
+        assert np.array_equal(loaded.decision_function(examples), model.decision_function(examples))
+        assert loaded.predict(examples).tolist() == model.predict(examples).tolist()
+        assert np.array_equal(loaded.fit(examples, KINDS).coef_, model.coef_)
+        expansion = pl.BasisExpansion(similarity, dtype=dtype, random_state=0).fit(examples)
+        pl.save(expansion, path)
+        assert np.array_equal(pl.load(path).transform(examples), expansion.transform(examples))
+
+
+def test_nystrom_comes_back_and_functions_are_refused(tmp_path: Path) -> None:
+    X, path = np.random.default_rng(0).normal(size=(12, 3)), tmp_path / "model.safetensors"
+    model = pl.IndefiniteNystrom(pl.kernels.Polynomial(2, 1.0, 0.0), n_bases=5, random_state=0).fit(X)
+    pl.save(model, path)
+    assert np.array_equal(pl.load(path).transform(X), model.transform(X))
+    with pytest.raises(InputError, match="cannot save"):
+        pl.save(pl.BasisExpansion(lambda A, B: A @ B.T).fit(X), path)

@@ -1,0 +1,84 @@
+"""What must hold before a loaded function is called: compiled loops trust its indices."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from pairlearn.errors import InputError
+from pairlearn.examples import count_examples
+from pairlearn.kernels import Kernel
+from pairlearn.kernels.similarity import Columns
+from pairlearn.operators.function import PairFunction
+from pairlearn.pair_kernels import Seen
+from pairlearn.pair_kernels.finite import Arcs, Finite
+from pairlearn.persist.known import VALUES
+
+
+def check_function(function: Any) -> None:
+    """Compiled loops trust the indices of a function, so they are checked before anyone calls it."""
+    if not isinstance(function, PairFunction):
+        raise InputError("it holds no learnt function")
+    for leaf in function.kernel.leaves:
+        _check_storable(leaf.kernel if isinstance(leaf, Seen) else leaf.base)
+        if isinstance(leaf, Seen):
+            _check_finite(leaf)
+    columns = (function.left, function.right, function.coefficients)
+    if any(column.ndim != 1 or len(column) != len(function.left) for column in columns):
+        raise InputError("support pairs and coefficients differ in number")
+    if function.kernel.bases:
+        _check_anchor(function.anchor, function.left)
+        _check_anchor(function.right_anchor if function.two_domains else function.anchor, function.right)
+    seen = {(leaf.view, order) for leaf in function.kernel.leaves if isinstance(leaf, Seen) for order in leaf.swapped}
+    if not seen <= {(view, order) for view, order, _ in function.seen}:
+        raise InputError("what its kernel sees of the support pairs is missing")
+    for view, _, table in function.seen:
+        if not _is_matrix(table) or len(table) != len(function.left):
+            raise InputError(f"what {view} shows of the support pairs is incomplete")
+        if isinstance(view, Arcs):
+            _check_range(table[:, 0], len(view))
+    if not np.isfinite(function.coefficients).all():
+        raise InputError("coefficients are not finite")
+
+
+def _check_finite(leaf: Seen) -> None:
+    """A matrix between arcs has one row for each of them."""
+    n_arcs = len(leaf.view) if isinstance(leaf.view, Arcs) else None
+    if isinstance(leaf.kernel, Finite) and len(leaf.kernel.matrix) != n_arcs:
+        raise InputError("a kernel on arcs and its matrix differ in size")
+
+
+def _check_anchor(anchor: Any, column: np.ndarray[Any, Any]) -> None:
+    if isinstance(anchor, Columns):
+        _check_range(anchor.index, anchor.n_columns)
+    elif not (_is_matrix(anchor) or sparse.issparse(anchor)):
+        raise InputError(
+            f"examples of type {type(anchor).__name__} cannot be stored safely; compute the similarities "
+            'beforehand and fit with base="precomputed"'
+        )
+    _check_range(column, count_examples(anchor))
+
+
+def _check_storable(base: Kernel | None) -> None:
+    if base is None or VALUES.get(type(base).__name__) is not type(base):
+        name = "a pair kernel without base" if base is None else type(base).__name__
+        raise InputError(
+            f"{name} cannot be stored safely: a file must not hold code; fit with a kernel of pl.kernels, or "
+            'compute the matrix beforehand and use base="precomputed"'
+        )
+    for field in fields(base):  # type: ignore[arg-type]
+        value = getattr(base, field.name)
+        if isinstance(value, Kernel):
+            _check_storable(value)
+
+
+def _is_matrix(anchor: Any) -> bool:
+    return isinstance(anchor, np.ndarray) and anchor.ndim == 2 and anchor.dtype in (np.float32, np.float64)
+
+
+def _check_range(index: np.ndarray[Any, Any], n: int) -> None:
+    if index.ndim != 1 or (index.size and not 0 <= index.min() <= index.max() < n):
+        raise InputError("an index of a support example is out of range")

@@ -1,0 +1,197 @@
+"""Models and values as JSON with their arrays apart, and back; every field is checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields
+from math import isfinite
+from numbers import Integral, Real
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+from scipy import sparse
+
+from pairlearn.errors import InputError
+from pairlearn.estimators.machine import PairMachine
+from pairlearn.kernels import Gram
+from pairlearn.pair_kernels import MONOMIALS, Table
+from pairlearn.persist.checks import check_function
+from pairlearn.persist.known import MODELS, VALUES
+
+WHOLE = tuple(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64))
+NUMBERS = (*WHOLE, "float16", "float32", "float64", "bool")
+NOT_SAVED = ("callback", "progress")
+
+Tensors = dict[str, np.ndarray[Any, Any]]
+
+
+def _params(model: Any) -> dict[str, Any]:
+    params = model.get_params(deep=False)
+    return {name: value for name, value in params.items() if name not in NOT_SAVED}
+
+
+def _fitted(model: Any) -> dict[str, Any]:
+    return {name: value for name, value in vars(model).items() if _is_learned(name)}
+
+
+def _is_learned(name: str) -> bool:
+    return re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*_", name) is not None
+
+
+def _plain(param: Any) -> Any:
+    if isinstance(param, tuple):
+        return tuple(_plain(part) for part in param)
+    return param.kernel if isinstance(param, Gram) else param
+
+
+def content_of(model: Any, place: str, tensors: Tensors) -> dict[str, Any]:
+    """Class, parameters and learnt attributes; `place` tells the arrays of several models apart."""
+    params = {key: _encode(_plain(value), place + key, tensors) for key, value in _params(model).items()}
+    fitted = {key: _encode(value, place + key, tensors) for key, value in _fitted(model).items()}
+    return {"class": type(model).__name__, "params": params, "fitted": fitted}
+
+
+def model_of(content: dict[str, Any], tensors: Tensors) -> Any:
+    kind = MODELS.get(content["class"])
+    if kind is None:
+        raise InputError(f"it holds an unknown model {content['class']!r}")
+    params = {name: _decode(value, tensors) for name, value in content["params"].items()}
+    fitted = {name: _decode(value, tensors) for name, value in content["fitted"].items()}
+    model = kind(**params)
+    for name in fitted:
+        if not _is_learned(name) or hasattr(kind, name):
+            raise InputError(f"a {kind.__name__} has no learned attribute {name!r}")
+    if issubclass(kind, PairMachine):
+        check_function(fitted["function_"])
+    vars(model).update(fitted)
+    return model
+
+
+# --------------------------------------------------------------------------- values to JSON
+
+
+def _encode(value: Any, name: str, tensors: Tensors) -> Any:
+    """JSON for a value; arrays go to `tensors` under a name that shows their place."""
+    if isinstance(value, np.generic) and value.dtype.name in NUMBERS:
+        return {"is": "number", "dtype": value.dtype.name, "value": _encode(value.item(), name, tensors)}
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if isfinite(value) else {"is": "float", "value": repr(value)}
+    if isinstance(value, tuple):
+        return [_encode(entry, f"{name}.{i}", tensors) for i, entry in enumerate(value)]
+    if isinstance(value, list):
+        return {"is": "list", "items": _encode(tuple(value), name, tensors)}
+    if isinstance(value, type) and value in (np.float32, np.float64):
+        return {"is": "dtype", "value": value.__name__}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "UO" and all(isinstance(v, str) for v in value.flat):
+        return {"is": "strings", "items": value.tolist()}
+    if isinstance(value, Mapping):
+        items = [[_encode(key, name, tensors), _encode(entry, name, tensors)] for key, entry in value.items()]
+        return {"is": "mapping", "items": items}
+    if isinstance(value, np.ndarray) and value.dtype.name in NUMBERS:
+        return _encode_array(value, name, tensors)
+    if sparse.issparse(value):
+        rows = sparse.csr_array(value)
+        parts = {part: getattr(rows, part) for part in ("data", "indices", "indptr")}
+        encoded = {part: _encode(array, f"{name}.{part}", tensors) for part, array in parts.items()}
+        return {"is": "csr", "shape": list(rows.shape), **encoded}
+    if VALUES.get(type(value).__name__) is type(value):
+        parts = {field.name: getattr(value, field.name) for field in fields(value)}
+        encoded = {part: _encode(entry, f"{name}.{part}", tensors) for part, entry in parts.items()}
+        return {"is": type(value).__name__, **encoded}
+    if MODELS.get(type(value).__name__) is type(value):
+        return {"is": "model", "content": content_of(value, f"{name}.", tensors)}
+    raise InputError(f"cannot save {name}: {type(value).__name__} is not a number, an array or a known kernel")
+
+
+def _encode_array(array: np.ndarray[Any, Any], name: str, tensors: Tensors) -> dict[str, Any]:
+    # The order in memory decides how matrix products round, so it is kept.
+    columns_first = array.ndim > 1 and array.flags.f_contiguous and not array.flags.c_contiguous
+    tensor = np.ascontiguousarray(array)
+    # One array in several places, such as the matrix of a kernel, is stored once.
+    name = next((known for known, stored in tensors.items() if stored is tensor), name)
+    tensors[name] = tensor
+    return {"is": "array", "tensor": name, "order": "F" if columns_first else "C"}
+
+
+# --------------------------------------------------------------------------- JSON to values
+
+
+def _decode(document: Any, tensors: Tensors) -> Any:
+    if isinstance(document, list):
+        return tuple(_decode(entry, tensors) for entry in document)
+    if not isinstance(document, dict):
+        return document
+    parts = {name: part for name, part in document.items() if name != "is"}
+    kind = document["is"]
+    if kind in VALUES:
+        return _build(VALUES[kind], {name: _decode(part, tensors) for name, part in parts.items()})
+    match kind:
+        case "model":
+            return model_of(parts["content"], tensors)
+        case "list":
+            return list(_decode(parts["items"], tensors))
+        case "dtype":
+            return {"float32": np.float32, "float64": np.float64}[parts["value"]]
+        case "strings":
+            return np.array([str(item) for item in parts["items"]])
+        case "float":
+            return float(parts["value"])
+        case "number":
+            if parts["dtype"] not in NUMBERS:
+                raise InputError(f"unknown type of number {parts['dtype']!r}")
+            return np.dtype(parts["dtype"]).type(_decode(parts["value"], tensors))
+        case "mapping":
+            return {_decode(key, tensors): _decode(entry, tensors) for key, entry in parts["items"]}
+        case "array":
+            return np.asarray(tensors[parts["tensor"]], order=parts["order"])
+        case "csr":
+            rows = tuple(_decode(parts[part], tensors) for part in ("data", "indices", "indptr"))
+            matrix = sparse.csr_array(rows, shape=tuple(parts["shape"]))
+            matrix.check_format(full_check=True)
+            return matrix
+    raise InputError(f"it holds an unknown value {kind!r}")
+
+
+def _build(kind: type[Any], parts: dict[str, Any]) -> Any:
+    hints = _hints(kind)
+    for name, part in parts.items():
+        if name not in hints:
+            raise InputError(f"a {kind.__name__} has no {name!r}")
+        if not _fits(part, hints[name]):
+            raise InputError(f"{kind.__name__}.{name} has the wrong type")
+    if kind is Table and any(monomial not in MONOMIALS for monomial, _ in parts["terms"]):
+        raise InputError("a table holds an unknown monomial")
+    return kind(**parts)
+
+
+def _hints(kind: type[Any]) -> dict[str, Any]:
+    hints = get_type_hints(kind)
+    return {field.name: hints[field.name] for field in fields(kind)}
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value has the annotated type, for the annotations that stored values use."""
+    origin, args = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return True
+    if origin in (Union, UnionType):
+        return any(_fits(value, arg) for arg in args)
+    if origin is Literal:
+        return value in args
+    if origin is tuple:
+        hints = args[:1] * len(value) if args[-1] is Ellipsis and isinstance(value, tuple) else args
+        return (
+            isinstance(value, tuple)
+            and len(value) == len(hints)
+            and all(_fits(v, h) for v, h in zip(value, hints, strict=True))
+        )
+    if origin is np.ndarray:
+        scalar = get_args(args[1])[0]
+        return isinstance(value, np.ndarray) and issubclass(value.dtype.type, get_origin(scalar) or scalar)
+    if hint in (int, float):
+        return isinstance(value, Integral if hint is int else Real) and not isinstance(value, bool)
+    return isinstance(value, hint)
