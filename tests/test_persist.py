@@ -201,7 +201,7 @@ def test_objects_are_refused(path: Path) -> None:
 def test_unfitted_and_foreign_models(path: Path) -> None:
     with pytest.raises(InputError, match="call fit first"):
         pl.save(pl.PairSVC(), path)
-    with pytest.raises(InputError, match="PairSVC, .*EuclidBaseline"):
+    with pytest.raises(InputError, match=r"PairSVC, .*EuclidBaseline"):
         pl.save(pl.OnExamples(None), path)
     assert not path.exists()
 

@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+import pairlearn as pl
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores
 
@@ -85,3 +86,33 @@ def test_chooses_pairs_by_mask_index_and_slice() -> None:
 def test_bad_input_says_what_to_do(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         Scores(**arguments)
+
+
+def test_scores_of_a_model_know_examples_and_identities() -> None:
+    X, who = np.array([[0.0], [1.0], [5.0], [5.5]]), np.array([3, 3, 7, 7])
+    pairs = pl.all_pairs(X)
+    found = Scores.of(pl.EuclidBaseline(), pairs, classes=who)
+    assert found.values.tolist() == pl.EuclidBaseline().decision_function(pairs).tolist()
+    assert found.labels.tolist() == pairs.labels(who).tolist()
+    assert (found.left.tolist(), found.right.tolist()) == (pairs.left.tolist(), pairs.right.tolist())
+    assert found.left_identity.tolist() == who[pairs.left].tolist()
+    assert len(found.without_reflexive()) == 6
+    given = Scores.of(pl.EuclidBaseline(), pairs, -pairs.labels(who), who)
+    assert given.labels.tolist() == (-pairs.labels(who)).tolist()
+    assert Scores.of(pl.EuclidBaseline(), pairs, pairs.labels(who)).left_identity is None
+
+
+def test_scores_of_a_model_need_to_know_what_is_true() -> None:
+    with pytest.raises(InputError, match="give y"):
+        Scores.of(pl.EuclidBaseline(), pl.all_pairs(np.eye(3)))
+
+
+def test_scores_of_two_tables_have_no_example_numbers() -> None:
+    class Sum:
+        def decision_function(self, pairs: pl.Pairs) -> np.ndarray:
+            return pairs.examples[pairs.left, 0] + pairs.right_examples[pairs.right, 0]
+
+    pairs = pl.Pairs(np.eye(2), [0, 1], [0, 0], right_examples=np.eye(2))
+    found = Scores.of(Sum(), pairs, [1, -1])
+    assert found.values.tolist() == [2.0, 1.0]
+    assert found.left is None

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pairlearn.errors import InputError
+from pairlearn.pairs import as_pairs
 from pairlearn.types import Floats, Ints
 
 Column = np.ndarray[Any, Any]
@@ -35,6 +36,31 @@ class Scores:
     def __post_init__(self) -> None:
         for name, column in _columns(self).items():
             object.__setattr__(self, name, column)
+
+    @classmethod
+    def of(cls, model: Any, X: Any, y: Any = None, classes: Any = None) -> Scores:
+        """What a fitted model says of pairs; examples go by their row numbers, identities by `classes`.
+
+        y: labels ±1; without it they follow from classes, one per example.
+
+        >>> import pairlearn as pl
+        >>> pairs = pl.all_pairs(np.array([[0.0], [1.0], [5.0]]), reflexive=False)
+        >>> scores = Scores.of(pl.EuclidBaseline(), pairs, classes=["a", "a", "b"])
+        >>> scores.values.tolist(), scores.labels.tolist(), scores.right_identity.tolist()
+        ([-1.0, -5.0, -4.0], [1, -1, -1], ['a', 'b', 'b'])
+        """
+        pairs = as_pairs(X)
+        if y is None and classes is None:
+            raise InputError(
+                "scores need to know what is true: give y, one label per pair, or classes, one per example"
+            )
+        if pairs.right_examples is not None:  # row numbers of two tables name different things
+            return cls(model.decision_function(pairs), y)
+        labels = pairs.labels(classes) if y is None else y
+        left, right = pairs.columns
+        names = None if classes is None else np.asarray(classes)
+        sides = (None, None) if names is None else (names[left], names[right])
+        return cls(model.decision_function(pairs), labels, left, right, *sides)
 
     def __len__(self) -> int:
         return len(self.values)

@@ -7,14 +7,6 @@ from typing import Any
 
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores, area_under_roc, equal_error_rate, fnmr_at_fmr
-from pairlearn.pairs import as_pairs
-
-
-def scores_of(model: Any, X: Any, y: Any) -> Scores:
-    """What a fitted model says of these pairs, with the row numbers of their examples where both are of one table."""
-    pairs = as_pairs(X)
-    left, right = (None, None) if pairs.right_examples is not None else pairs.columns
-    return Scores(model.decision_function(pairs), y, left=left, right=right)
 
 
 def eer(model: Any, X: Any, y: Any) -> float:
@@ -28,12 +20,12 @@ def eer(model: Any, X: Any, y: Any) -> float:
     >>> len(cross_val_score(pl.PairSVC("tensor", "poly"), pairs, pairs.labels(classes), cv=folds, scoring=eer))
     2
     """
-    return -equal_error_rate(scores_of(model, X, y))
+    return -equal_error_rate(Scores.of(model, X, y))
 
 
 def auc(model: Any, X: Any, y: Any) -> float:
     """Area under the ROC curve."""
-    return area_under_roc(scores_of(model, X, y))
+    return area_under_roc(Scores.of(model, X, y))
 
 
 @dataclass(frozen=True)
@@ -51,4 +43,4 @@ class FNMRAt:
             raise InputError(f"fmr is a rate between 0 and 1, got {self.fmr!r}; try 0.01")
 
     def __call__(self, model: Any, X: Any, y: Any) -> float:
-        return -fnmr_at_fmr(scores_of(model, X, y), self.fmr)
+        return -fnmr_at_fmr(Scores.of(model, X, y), self.fmr)
