@@ -35,6 +35,5 @@ test = pl.all_pairs(X[new], reflexive=False)
 for name, model, rows in (("untrained Euclid", pl.EuclidBaseline(), X), ("learnt", metric, metric.transform(X))):
     neighbours = KNeighborsClassifier(5).fit(rows[known], kind[known])
     eer = pl.equal_error_rate(pl.Scores.of(model, test, classes=kind[new]))
-    print(
-        f"{name:>16}: EER of new pairs {eer:.1%}, 5 nearest neighbours {neighbours.score(rows[new], kind[new]):.1%} right"
-    )
+    right = neighbours.score(rows[new], kind[new])
+    print(f"{name:>16}: EER of new pairs {eer:.1%}, 5 nearest neighbours {right:.1%} right")
