@@ -62,7 +62,7 @@ class BasisSVC(ClassifierMixin, BaseEstimator):
         shared: bool = True,
         class_weight: Any = None,
         tol: float = 1e-4,
-        max_iter: int = 10_000,
+        max_iter: int = 1000,
         dtype: Any = np.float64,
         batch_size: int | None = None,
         n_jobs: int | None = None,
