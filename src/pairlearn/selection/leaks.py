@@ -210,7 +210,10 @@ def _shared_names(train: Pairs, test: Pairs, train_names: Any, test_names: Any) 
         train_names = test_names if train_names is None else train_names
         test_names = train_names if test_names is None else test_names
     if train_names is None or test_names is None:
-        raise InputError("identities were given for one of two tables; give train_identities and test_identities")
+        raise InputError(
+            "identities were given for one of two tables; give train_identities and test_identities (a table of "
+            "integers is copied by each Pairs: pass floats, or pairs made of one another, to share it)"
+        )
     known = _used_names(train, train_names, "train_identities")
     return tuple(name for name in _used_names(test, test_names, "test_identities") if name in known)
 
