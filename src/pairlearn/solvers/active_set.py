@@ -13,6 +13,7 @@ from pairlearn.loops.blocks import set_rows_and_columns
 from pairlearn.operators.base import PairOperator, largest
 from pairlearn.operators.thin import Thin
 from pairlearn.solvers.box import Box
+from pairlearn.solvers.free_system import FreeSystem
 from pairlearn.solvers.interior import Explicit, Interior, Quadratic, Spanned, Whole, low_rank_factor, sampled_factor
 from pairlearn.solvers.pivoting import Pivoting
 from pairlearn.solvers.problem import (
@@ -29,7 +30,7 @@ from pairlearn.types import Floats, Ints
 
 BURSTS = (2, 20)
 """SMO steps per pair of the working set before pivoting is tried."""
-MAX_FACTORISATIONS = 20
+MAX_PIVOTS = 20
 SMALL = 2000
 """Fewer pairs than this are a working set of their own."""
 FEW = 5
@@ -131,6 +132,7 @@ class _Run:
         self.deadline = self.began + (np.inf if options.time_budget is None else options.time_budget)
         self.patience = 1
         self.degenerate = False
+        self.system = FreeSystem()
 
     def solution(self) -> Solution:
         status = Status.INTERRUPTED
@@ -244,15 +246,15 @@ class _Run:
         box = Box(p.lower[W], p.upper[W], p.epsilon)
         # Early on a degenerate problem, new pairs are worth more than an exact solution on the old ones.
         tol = max((0.5 if self.degenerate and gap > 1 else 0.1) * gap, 0.3 * self.options.tol)
-        self._solve(working.store, theta, v, box, tol)
+        self._solve(working, theta, v, box, tol)
         change = np.zeros(len(p))
         change[W] = theta - self.theta[W]
         self.theta[W] = theta
         return change
 
-    def _solve(self, Q: Floats, theta: Floats, v: Floats, box: Box, tol: float) -> None:
+    def _solve(self, working: WorkingSet, theta: Floats, v: Floats, box: Box, tol: float) -> None:
         """Bursts of SMO and pivoting in turn, cheap ones first; if all fail, the interior point."""
-        burst = smo.smo_pairs if self.constrained else smo.smo_single
+        burst, Q = smo.smo_pairs if self.constrained else smo.smo_single, working.store
         view, G = Q[: len(v), : len(v)], None
         for steps in BURSTS:
             _, gap = burst(Q, v, theta, box.lower, box.upper, box.eps, tol, self.patience * steps * len(v))
@@ -261,11 +263,12 @@ class _Run:
             # At low rank the interior point costs less than trying again what failed before.
             if self.degenerate and (G := low_rank_factor(view, self.rng)) is not None:
                 break
-            pivoting = Pivoting(Q, theta, v, box, self.constrained)
-            if pivoting.run(0.3 * self.options.tol, MAX_FACTORISATIONS, self.deadline):
+            pivoting = Pivoting(Q, theta, v, box, self.constrained, working.pairs, self.system)
+            if pivoting.run(0.3 * self.options.tol, MAX_PIVOTS, self.deadline):
                 self.degenerate = False
                 return
         self.degenerate = True
+        self.system.forget()  # the interior point needs the memory
         G = low_rank_factor(view, self.rng) if G is None else G
         solved = Interior(Explicit(view, G), theta, v, box, self.constrained).run(tol, self.deadline)
         # Where nothing helps, patience does.

@@ -1,41 +1,46 @@
-"""Block principal pivoting on a working set: the exact solution in a few factorisations."""
+"""Block principal pivoting on a working set: the exact solution in a few solutions of linear equations."""
 
 from __future__ import annotations
 
 import time
 
 import numpy as np
-from scipy.linalg import lapack
 
-from pairlearn.cholesky import cholesky
-from pairlearn.loops.blocks import copy_lower, sum_rows
+from pairlearn.loops.blocks import sum_rows
 from pairlearn.solvers.box import Box
-from pairlearn.types import Floats, Ints
+from pairlearn.solvers.free_system import FreeSystem
+from pairlearn.types import Bools, Floats, Ints
 
 PATIENCE = 3
+REFINEMENTS = 2
+"""Repetitions of a solution by a factor of another set before a factor of its own."""
 
 
 class Pivoting:
     """Guess which coefficients are free, solve for them exactly, exchange all wrong guesses at once.
 
-    Minimises ½xᵀQx − pᵀx + ε‖x‖₁ over the box with Σx kept; Q is the leading part of a contiguous store.
-    On success θ and v = p − Qθ are updated in place.
+    Minimises ½xᵀQx − pᵀx + ε‖x‖₁ over the box with Σx kept; Q is the leading part of a contiguous store, `pairs` are
+    the numbers of its rows, `system` may know a factor from before. On success θ and v = p − Qθ are updated in place.
     """
 
-    def __init__(self, Q: Floats, theta: Floats, v: Floats, box: Box, constrained: bool) -> None:
+    def __init__(
+        self, Q: Floats, theta: Floats, v: Floats, box: Box, constrained: bool, pairs: Ints, system: FreeSystem
+    ) -> None:
         self.Q, self.theta, self.v, self.box, self.constrained = Q, theta, v, box, constrained
+        self.pairs, self.system = pairs, system
         self.total = float(theta.sum())
         self.ridge = 1e-13 * float(Q.diagonal()[: len(theta)].max(initial=1e-300))
-        self.factorisations = 0
 
     def run(self, tol: float, limit: int, deadline: float) -> bool:
         """Whether it ended with no wrong guess to within `tol`; gives up when their number stops falling."""
         x, r = self.theta.copy(), self.v.copy()  # r = p − Qx
         free, positive = self.box.interior(x), x > 0
         fewest, patience = len(x) + 1, PATIENCE
-        while self.factorisations < limit and patience > 0 and time.perf_counter() < deadline:
+        for _ in range(limit):
+            if patience == 0 or time.perf_counter() >= deadline:
+                break
             floor, ceiling, slope = self.box.piece(positive)
-            b = self._solve(x, r, np.nonzero(free)[0], slope)
+            b = self._solve(x, r, free, slope, 0.05 * tol)
             if b is None:
                 return False
             margin = 1e-12 * (self.box.upper - self.box.lower)
@@ -53,37 +58,38 @@ class Pivoting:
             positive = np.where(rises, x >= 0, np.where(falls, x > 0, positive))
         return False
 
-    def _solve(self, x: Floats, r: Floats, free: Ints, slope: Floats) -> float | None:
+    def _solve(self, x: Floats, r: Floats, free: Bools, slope: Floats, accuracy: float) -> float | None:
         """Move the free coefficients to Q_FF d + b e = r_F − slope, eᵀd = what is lacking; returns b."""
-        if len(free) == 0:
+        if not free.any():
             return self.box.bias(x, r) if self.constrained else 0.0
-        L, solved = self._factor(free)
-        if not solved:
+        for _ in range(REFINEMENTS):
+            b = self._step(x, r, free, slope)
+            if not self.system.corrected:
+                return b
+            if b is not None and float(np.abs(r[free] - slope[free] - b).max()) <= accuracy:
+                return b
+        self.system.forget()
+        return self._step(x, r, free, slope)
+
+    def _step(self, x: Floats, r: Floats, free: Bools, slope: Floats) -> float | None:
+        columns = np.zeros((len(x), 2), order="F")
+        columns[free, 0], columns[free, 1] = r[free] - slope[free], 1.0
+        solution = self.system.solve(self.Q, self.pairs, free, columns, self.ridge)
+        if solution is None:
             return None
-        columns = np.empty((len(free), 2), order="F")
-        columns[:, 0], columns[:, 1] = r[free] - slope[free], 1.0
-        solution, _ = lapack.dpotrs(L, columns, lower=1, overwrite_b=1)
-        d, b = solution[:, 0], 0.0
+        step, b = solution[:, 0], 0.0
         if self.constrained:
             lacking = self.total - float(x.sum())
-            b = float((d.sum() - lacking) / solution[:, 1].sum())
-            d = d - b * solution[:, 1]
-        step = np.zeros(len(x))
-        step[free] = d
-        x += step
+            b = float((step.sum() - lacking) / solution[:, 1].sum())
+            step = step - b * solution[:, 1]
         # Huge coefficients that cancel, on a singular matrix, lose the sum: then this is no solution.
-        if self.constrained and abs(float(x.sum()) - self.total) > 1e-10 * float(np.abs(x).sum()):
+        moved = x + step
+        lost = 1e-13 if self.system.corrected else 1e-11
+        if self.constrained and abs(float(moved.sum()) - self.total) > lost * float(np.abs(moved).sum()):
             return None
+        x += step
         r -= turn(self.Q, step)
         return b
-
-    def _factor(self, free: Ints) -> tuple[Floats, bool]:
-        L = np.empty((len(free), len(free)), order="F")
-        copy_lower(self.Q, free, L)
-        # Decides only between solutions that rounding cannot tell apart.
-        L[np.diag_indices(len(free))] += self.ridge
-        self.factorisations += 1
-        return L, cholesky(L)
 
 
 def turn(Q: Floats, x: Floats) -> Floats:

@@ -1,0 +1,87 @@
+"""Corrected factors against dense solutions, over changing sets and changing working sets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pairlearn.cholesky import forward
+from pairlearn.solvers.free_system import FreeSystem
+
+RIDGE = 1e-10
+
+
+@pytest.fixture(autouse=True)
+def small_systems_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pairlearn.solvers.free_system.SMALL", 0)
+
+
+def world(seed: int, n: int = 120) -> tuple[np.ndarray, np.random.Generator]:
+    """A positive definite matrix between n pairs."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n + 10))
+    return X @ X.T / n, rng
+
+
+def dense(Q: np.ndarray, free: np.ndarray, right: np.ndarray) -> np.ndarray:
+    index = np.nonzero(free)[0]
+    out = np.zeros_like(right)
+    out[index] = np.linalg.solve(Q[np.ix_(index, index)] + RIDGE * np.eye(len(index)), right[index])
+    return out
+
+
+@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, 2**32 - 1), st.lists(st.integers(0, 4), min_size=3, max_size=8))
+def test_equals_the_dense_solution_while_sets_and_slots_change(seed: int, changes: list[int]) -> None:
+    K, rng = world(seed)
+    system, members = FreeSystem(), rng.permutation(120)[:80]  # numbers of the pairs in the working set
+    free = rng.random(80) < 0.8
+    corrected = []
+    for count in changes:
+        # Free ones leave, others join, pairs of the working set are replaced in their slots, slots are shuffled.
+        flips = rng.integers(0, 80, count)
+        free[flips] = ~free[flips]
+        outside = np.setdiff1d(np.arange(120), members)
+        slots = rng.permutation(80)[:count]
+        members[slots] = rng.permutation(outside)[:count]
+        order = rng.permutation(80)
+        members, free = members[order], free[order]
+        Q, right = np.zeros((90, 96)), rng.normal(size=(80, 2))  # a store has room to spare
+        Q[:80, :80] = K[np.ix_(members, members)]
+        found = system.solve(Q, members, free, np.asfortranarray(right), RIDGE)
+        np.testing.assert_allclose(found, dense(Q[:80, :80], free, right), atol=1e-7)
+        corrected.append(system.corrected)
+    assert not corrected[0]
+
+
+def test_few_changes_need_no_new_factor_and_many_do() -> None:
+    Q, _ = world(0)
+    system, pairs, free = FreeSystem(), np.arange(120), np.arange(120) < 100
+    right = np.ones((120, 1))
+    system.solve(Q, pairs, free, right, RIDGE)
+    factor = system.L
+    free[[3, 50, 110]] = False, False, True
+    system.solve(Q, pairs, free, right, RIDGE)
+    assert system.corrected
+    assert system.L is factor
+    free[:60] = False
+    system.solve(Q, pairs, free, right, RIDGE)
+    assert not system.corrected
+    assert len(system.L) == free.sum()
+
+
+def test_an_indefinite_matrix_has_no_solution_and_leaves_no_factor() -> None:
+    Q = -np.eye(5)
+    system = FreeSystem()
+    assert system.solve(Q, np.arange(5), np.ones(5, bool), np.ones((5, 1)), 0.0) is None
+    assert len(system.members) == 0
+
+
+@pytest.mark.parametrize("panel", [1, 7, 16, 64])
+def test_forward_substitution_by_panels(panel: int) -> None:
+    rng = np.random.default_rng(0)
+    L = np.asfortranarray(np.tril(rng.normal(size=(50, 50))) + 8 * np.eye(50))
+    right = rng.normal(size=(50, 3))
+    np.testing.assert_allclose(forward(L, right, panel), np.linalg.solve(L, right), atol=1e-12)
