@@ -130,6 +130,24 @@ def test_product_with_a_symmetric_matrix_reads_one_triangle() -> None:
     np.testing.assert_allclose(out, A @ x, rtol=1e-12)
 
 
+def test_features_that_never_differ_cost_nothing_and_new_ones_join() -> None:
+    rng = np.random.default_rng(2)
+    V, labels = rng.normal(size=(60, 12)), np.where(rng.random(60) < 0.5, 1, -1)
+    V[:, [1, 5, 7]] = 0
+    V[:30, [2, 9, 11]] = 0
+    metric, stream = pl.OnlinePseudoMetric(), as_stream(V)
+    for stop, active in ((30, 6), (60, 9)):
+        metric.partial_fit(stream[stop - 30 : stop], labels[stop - 30 : stop])
+        assert metric.span_.basis is None
+        assert len(metric.span_.active) == active
+        A, b, _ = twin(V[:stop], labels[:stop])
+        np.testing.assert_allclose(metric.mahalanobis_matrix_, A, atol=1e-9 * np.abs(A).max())
+        assert metric.threshold_ == pytest.approx(b)
+        np.testing.assert_allclose(metric.base_kernel()(V, V), V @ A @ V.T, atol=1e-8)
+        D = metric.distance(V, np.zeros((1, 12)))[:, 0]
+        np.testing.assert_allclose(D**2, np.einsum("ij,jk,ik->i", V, A, V), atol=1e-7)
+
+
 def test_falls_back_to_a_factorisation_when_few_steps_do_not_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
     V, labels = rng.normal(size=(80, 30)), np.where(rng.random(80) < 0.5, 1, -1)

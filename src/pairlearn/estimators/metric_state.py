@@ -18,7 +18,7 @@ from scipy.linalg import LinAlgError, cholesky, eigh
 from pairlearn.loops.pola import add_rank_two, lowest_ritz, quadratic
 from pairlearn.types import Floats
 
-ACCURACY = 1e-11
+ACCURACY = 1e-10
 """Residual of the removed eigenvector, relative to the largest eigenvalue."""
 MOST_STEPS = 80
 """Lanczos steps before a factorisation is cheaper."""

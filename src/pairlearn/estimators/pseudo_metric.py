@@ -112,9 +112,10 @@ class _PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
             if loss == 0:
                 continue
             if found.length > 0:
+                span, v = self.span_.extended(found)
+                matrix = np.pad(state.matrix, (0, len(v) - len(state.matrix)))
                 # Both at once: Ctrl-C comes before or after, never between.
-                self.span_, state.matrix = self.span_.extended(found), np.pad(state.matrix, (0, 1))
-                v = np.append(v, found.length)
+                self.span_, state.matrix = span, matrix
             state.update(v, y, loss / (found.square**2 + 1.0 + self.gamma))
             self.span_, state.matrix = self.span_.widened(state.matrix)
 
@@ -250,8 +251,9 @@ class OnlinePseudoMetric(_PseudoMetric):
     @property
     def mahalanobis_matrix_(self) -> Floats:
         """A in the coordinates of the examples, (d, d)."""
-        matrix, basis = self.state_.matrix, self.span_.basis
-        return matrix.copy() if basis is None else basis.T @ matrix @ basis
+        half = self.span_.directions(self.state_.matrix)
+        whole: Floats = self.span_.directions(half.T)
+        return whole
 
     def base_kernel(self) -> Mapped:
         """The base kernel k(x, x') = xᵀA x', with `transform` as its feature map, for the machines on pairs.

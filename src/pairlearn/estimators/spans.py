@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -23,11 +23,11 @@ from pairlearn.types import Examples, Floats, Ints
 NOTHING = 1e-10
 """A rest shorter than this share of its difference is rounding."""
 WHOLE = 1 / 3
-"""From this share of all dimensions on, plain coordinates are cheaper than a basis."""
+"""From this share of the features in use on, plain coordinates are cheaper than a basis."""
 
 
 class Located(NamedTuple):
-    """Coordinates of a difference in the basis, (r,), its ‖v‖², and its rest with its length (0: all is inside)."""
+    """Coordinates of a difference, (r,), its ‖v‖², what extends the span by it, and a length: 0 when it lies inside."""
 
     coordinates: Floats
     square: float
@@ -37,57 +37,77 @@ class Located(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RowSpan:
-    """Basis vectors as rows, (r, d), or None for the coordinates of the examples themselves.
+    """Basis vectors as rows, (r, d), or None for plain coordinates: those of the features that are in use.
+
+    active: numbers of the features in which some difference was not zero; A is zero in all others.
 
     >>> span = RowSpan.of(5)
     >>> found = span.locate(np.array([3.0, 0.0, 0.0, 0.0, 4.0]))
-    >>> found.coordinates.tolist(), found.square, span.extended(found).locate(np.eye(5)[0]).coordinates.tolist()
-    ([], 25.0, [0.6])
+    >>> span, coordinates = span.extended(found)
+    >>> found.coordinates.tolist(), coordinates.tolist(), span.locate(np.eye(5)[0]).coordinates.tolist()
+    ([], [5.0], [0.6])
     """
 
     n_features: int
     basis: Floats | None
+    active: Ints
 
     @classmethod
     def of(cls, n_features: int) -> RowSpan:
         """The span of nothing; few dimensions need no basis."""
-        return cls(n_features, np.zeros((0, n_features)) if n_features > 3 else None)
+        few = n_features <= 3
+        return cls(n_features, None if few else np.zeros((0, n_features)), np.arange(n_features if few else 0))
 
     def __len__(self) -> int:
-        return self.n_features if self.basis is None else len(self.basis)
+        return len(self.active) if self.basis is None else len(self.basis)
 
     def locate(self, v: Floats) -> Located:
         """Project twice: the second time removes what rounding left."""
         square = float(v @ v)
         if self.basis is None:
-            return Located(v, square, None, 0.0)
+            coordinates = v[self.active]
+            is_inside = np.count_nonzero(coordinates) == np.count_nonzero(v)
+            return Located(coordinates, square, v, 0.0 if is_inside else 1.0)
         coordinates = self.basis @ v
         rest = v - coordinates @ self.basis
         again = self.basis @ rest
         rest -= again @ self.basis
         length = float(np.sqrt(rest @ rest))
-        return Located(coordinates + again, square, rest, length if length > NOTHING * np.sqrt(square) else 0.0)
+        is_rounding = length <= NOTHING * np.sqrt(square)
+        return Located(coordinates + again, square, rest, 0.0 if is_rounding else length)
 
-    def extended(self, found: Located) -> RowSpan:
-        """With the rest of a difference as the next basis vector."""
-        return replace(self, basis=np.vstack([cast(Floats, self.basis), found.rest / found.length]))
+    def extended(self, found: Located) -> tuple[RowSpan, Floats]:
+        """With the rest of a difference as the next basis vector, or with its features; and its coordinates there."""
+        active = np.union1d(self.active, np.flatnonzero(found.rest))
+        if self.basis is not None:
+            basis = np.vstack([self.basis, found.rest / found.length])
+            return replace(self, basis=basis, active=active), np.append(found.coordinates, found.length)
+        # New features come last, so that the old rows of A stay where they are.
+        active = np.append(self.active, np.setdiff1d(active, self.active))
+        return replace(self, active=active), found.rest[active]
 
     def widened(self, matrix: Floats) -> tuple[RowSpan, Floats]:
         """Span and matrix in plain coordinates once the basis is large, else as they are."""
-        if self.basis is None or len(self.basis) < WHOLE * self.n_features:
+        if self.basis is None or len(self.basis) < WHOLE * len(self.active):
             return self, matrix
-        wide = self.basis.T @ matrix @ self.basis
+        plain = self.basis[:, self.active]
+        wide = plain.T @ matrix @ plain
         return replace(self, basis=None), np.ascontiguousarray(0.5 * (wide + wide.T))
 
     def coordinates(self, X: Examples) -> Floats:
         """Coordinates of examples, (n, r)."""
-        if self.basis is None:
-            return np.asarray(X.todense() if sparse.issparse(X) else X, dtype=np.float64)
-        return np.asarray(X @ self.basis.T)
+        if self.basis is not None:
+            return np.asarray(X @ self.basis.T)
+        columns = X[:, self.active]
+        return np.asarray(columns.todense() if sparse.issparse(columns) else columns, dtype=np.float64)
 
     def directions(self, W: Floats) -> Floats:
         """Vectors given by coordinates, (r, q), as columns in the space of the examples, (d, q)."""
-        return W if self.basis is None else self.basis.T @ W
+        if self.basis is not None:
+            return self.basis.T @ W
+        out = np.zeros((self.n_features, W.shape[1]))
+        out[self.active] = W
+        return out
 
 
 class AnchoredPair(NamedTuple):
@@ -133,12 +153,12 @@ class KernelSpan:
         length = float(np.sqrt(square - inside)) if square - inside > 1e-12 * square else 0.0
         return Located(coordinates, square, pair.anchors, length)
 
-    def extended(self, found: Located) -> KernelSpan:
-        """With one more pair."""
+    def extended(self, found: Located) -> tuple[KernelSpan, Floats]:
+        """With one more pair; and the coordinates of its difference."""
         row = np.append(found.coordinates, found.length)
         factor = np.vstack([np.pad(self.factor, ((0, 0), (0, 1))), row])
         left, right = (_taken(found.rest, np.array([k])) for k in (0, 1))
-        return replace(self, left=_joined(self.left, left), right=_joined(self.right, right), factor=factor)
+        return replace(self, left=_joined(self.left, left), right=_joined(self.right, right), factor=factor), row
 
     def widened(self, matrix: Floats) -> tuple[KernelSpan, Floats]:
         """A feature space has no coordinates of its own."""
