@@ -77,15 +77,14 @@ class Pivoting:
         solution = self.system.solve(self.Q, self.pairs, free, columns, self.ridge)
         if solution is None:
             return None
-        step, b = solution[:, 0], 0.0
-        if self.constrained:
-            lacking = self.total - float(x.sum())
-            b = float((step.sum() - lacking) / solution[:, 1].sum())
-            step = step - b * solution[:, 1]
+        step, ones, b = solution[:, 0], solution[:, 1], 0.0
+        # Steps that nearly cancel keep the sum only when it is set twice; multiples of `ones` change nothing but b.
+        for _ in range(2 if self.constrained else 0):
+            shift = (float((x + step).sum()) - self.total) / float(ones.sum())
+            step, b = step - shift * ones, b + shift
         # Huge coefficients that cancel, on a singular matrix, lose the sum: then this is no solution.
         moved = x + step
-        lost = 1e-13 if self.system.corrected else 1e-11
-        if self.constrained and abs(float(moved.sum()) - self.total) > lost * float(np.abs(moved).sum()):
+        if self.constrained and abs(float(moved.sum()) - self.total) > 1e-11 * float(np.abs(moved).sum()):
             return None
         x += step
         r -= turn(self.Q, step)
