@@ -255,11 +255,13 @@ def bootstrap(statistic: Statistic, units: Units, n_resamples: int, rng: np.rand
     for _ in range(n_resamples):
         unit_weights, weights = _draw(statistic, units, rng)
         values.append(statistic.value(weights))
-        if n <= MOST_GROUPS:  # a unit's effect is the covariance of the statistic with its weight
+        if n <= MOST_GROUPS and statistic.influence is None:  # a unit's effect is the covariance with its weight
             effects = effects + np.multiply.outer(unit_weights - 1, values[-1] - centre)
     cells = cell_variance(statistic, units, n_resamples, rng)
     variance = (n / (n - 1)) ** 3 * np.var(values, axis=0, ddof=1) - 2 * cells
     variance = np.maximum(variance, cells)
+    if statistic.influence is not None:
+        return Spread.of_effects(variance, units.sums(statistic.influence))
     if n > MOST_GROUPS:
         return Spread(variance, np.full(np.shape(variance), n - 1.0), np.zeros(np.shape(variance)))
     return Spread.of_effects(variance, effects)
