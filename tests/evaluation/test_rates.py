@@ -22,6 +22,7 @@ from pairlearn.evaluation import (
     fnmr_at_fmr,
     rates_at,
 )
+from pairlearn.evaluation.intervals import interval
 
 # Few distinct values, so that ties within and between the labels are common.
 columns = st.lists(st.integers(-4, 4).map(lambda v: v / 2), min_size=1, max_size=12)
@@ -215,3 +216,23 @@ def test_bad_arguments_are_refused_with_advice() -> None:
         DetCurve(np.zeros(2), np.zeros(3), np.zeros(3))
     with pytest.raises(InputError, match=r"from \(fmr, fnmr\) = \(1, 0\)"):
         DetCurve(np.arange(2), np.array([0.0, 1.0]), np.array([1.0, 0.0]))
+
+
+def test_the_worked_example_of_scikit_learns_manual() -> None:
+    """y = 0, 0, 1, 1 and scores 0.1, 0.4, 0.35, 0.8: FPR ½, ½, 0, FNR 0, ½, ½ at 0.35, 0.4, 0.8; area ¾."""
+    scores = Scores([0.1, 0.4, 0.35, 0.8], [-1, -1, 1, 1])
+    curve = det_curve(scores)
+    at = np.searchsorted(curve.thresholds, [0.35, 0.4, 0.8])
+    assert curve.fmr[at].tolist() == [0.5, 0.5, 0.0]
+    assert curve.fnmr[at].tolist() == [0.0, 0.5, 0.5]
+    assert area_under_roc(scores) == 0.75
+
+
+def test_the_worked_example_of_hanley_and_mcneil() -> None:
+    """109 tomograms rated 1 to 5 (Radiology 143, 1982): area 0.893 with standard error 0.032."""
+    normal, abnormal = (33, 6, 6, 11, 2), (3, 2, 2, 11, 33)
+    ratings = np.repeat(np.tile(np.arange(1.0, 6.0), 2), normal + abnormal)
+    scores = Scores(ratings, np.repeat([-1, 1], [sum(normal), sum(abnormal)]))
+    assert round(area_under_roc(scores), 3) == 0.893
+    found = interval(scores, area_under_roc, unit="pair")
+    assert abs(found.standard_error - 0.032) < 0.002
