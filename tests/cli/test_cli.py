@@ -233,7 +233,7 @@ def test_share_of_the_way() -> None:
 def test_ctrl_c_leaves_a_model(tmp_path: Path) -> None:
     X, classes = pl.data.double_interval(40, 8, n=200, seed=0)
     np.savez(tmp_path / "x.npz", X=X, classes=classes)
-    out = tmp_path / "m.safetensors"
+    out, before = tmp_path / "m.safetensors", signal.getsignal(signal.SIGINT)
     program = """
 import os, signal, sys
 import pairlearn.cli.fit as fit
@@ -253,7 +253,7 @@ main(sys.argv[1:])
     assert json.loads(done.stdout)["status"] == "interrupted"
     assert "keeping the model" in done.stderr
     assert pl.load(out).fit_status_ == "interrupted"
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 # --------------------------------------------------------------------------- score

@@ -18,6 +18,13 @@ import pytest
 import pairlearn as pl
 from pairlearn.cli.app import run as main
 
+LISTENING = """
+import signal  # a process started in the background may ignore Ctrl-C
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from pairlearn.cli import main
+main()
+"""
+
 
 def pairs(n: int = 120, seed: int = 0) -> list[dict[str, Any]]:
     """Pairs that are similar when their first numbers are."""
@@ -116,7 +123,7 @@ def test_standard_input_and_ctrl_c_leave_a_metric_to_go_on_with(tmp_path: Path) 
     command = [
         sys.executable,
         "-c",
-        "from pairlearn.cli import main; main()",
+        LISTENING,
         "stream",
         "-",
         "--model",
