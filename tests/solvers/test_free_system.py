@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pairlearn.cholesky import forward
+from pairlearn.solvers.box import Box
 from pairlearn.solvers.free_system import FreeSystem
+from pairlearn.solvers.pivoting import Pivoting
 
 RIDGE = 1e-10
 
@@ -85,3 +89,31 @@ def test_forward_substitution_by_panels(panel: int) -> None:
     L = np.asfortranarray(np.tril(rng.normal(size=(50, 50))) + 8 * np.eye(50))
     right = rng.normal(size=(50, 3))
     np.testing.assert_allclose(forward(L, right, panel), np.linalg.solve(L, right), atol=1e-12)
+
+
+class Unreliable(FreeSystem):
+    """Corrected solutions are far off, as from a factor that is nearly singular."""
+
+    corrections = 0
+
+    def solve(self, *args: Any) -> Any:
+        found = super().solve(*args)
+        self.corrections += self.corrected
+        return found * 1e6 if self.corrected else found
+
+
+@pytest.mark.parametrize("constrained", [False, True])
+def test_pivoting_undoes_corrections_that_are_off(constrained: bool) -> None:
+    Q, rng = world(5, 200)
+    p = rng.normal(size=200)
+    found = []
+    for system in (FreeSystem(), Unreliable()):
+        theta = np.full(200, 0.5)
+        v = p - Q @ theta
+        box = Box(np.zeros(200), np.full(200, 10.0), 0.0)
+        assert Pivoting(Q, theta, v, box, constrained, np.arange(200), system).run(1e-6, 60, np.inf)
+        np.testing.assert_allclose(v, p - Q @ theta, atol=1e-10)
+        found.append(theta)
+    assert isinstance(system, Unreliable)
+    assert system.corrections > 0
+    np.testing.assert_allclose(found[0], found[1], atol=1e-9)

@@ -62,12 +62,18 @@ class Pivoting:
         """Move the free coefficients to Q_FF d + b e = r_F − slope, eᵀd = what is lacking; returns b."""
         if not free.any():
             return self.box.bias(x, r) if self.constrained else 0.0
+        before = x.copy(), r.copy()
         for _ in range(REFINEMENTS):
             b = self._step(x, r, free, slope)
             if not self.system.corrected:
                 return b
-            if b is not None and float(np.abs(r[free] - slope[free] - b).max()) <= accuracy:
+            off = np.inf if b is None else float(np.abs(r[free] - slope[free] - b).max())
+            if off <= accuracy:
                 return b
+            if off > 1e3 * accuracy:
+                break
+        # The factored set was too near to a singular one to be corrected: nothing of that may stay.
+        x[:], r[:] = before
         self.system.forget()
         return self._step(x, r, free, slope)
 
