@@ -245,6 +245,18 @@ def test_distances_come_from_the_transform_the_matrix_and_the_single_call() -> N
     np.testing.assert_allclose(kernel(X, X), X @ A @ X.T, atol=1e-9)
 
 
+def test_scores_after_every_single_pair_are_those_of_the_matrix() -> None:
+    rng = np.random.default_rng(0)
+    V, labels = rng.normal(size=(8, 6)), np.array([-1, 1, -1, -1, 1, 1, -1, 1])
+    metric, stream = pl.OnlinePseudoMetric(), as_stream(V)
+    for k in range(len(V)):
+        metric.partial_fit(stream[k : k + 1], labels[k : k + 1])
+        A, b, _ = twin(V[: k + 1], labels[: k + 1])
+        wanted = b - np.einsum("ij,jk,ik->i", V, A, V)
+        for part in (slice(0, 1), slice(None)):
+            np.testing.assert_allclose(metric.decision_function(stream[part]), wanted[part], atol=1e-9)
+
+
 def test_rank_q_projection_keeps_the_largest_eigenvalues() -> None:
     X, classes = blobs()
     pairs = pl.all_pairs(X, reflexive=False)
@@ -330,7 +342,9 @@ def test_a_budget_bounds_the_support_and_equals_the_run_on_projected_features() 
     state = MetricState(start.state_.matrix.copy(), start.state_.threshold)
     for i, j, label in zip(pairs.left[seventh + 1 :], pairs.right[seventh + 1 :], y[seventh + 1 :], strict=True):
         v = Z[i] - Z[j]
-        state.learn(v, int(label), float(v @ v), 0.0)
+        loss = state.meet(v, int(label))
+        if loss > 0:
+            state.update(v, int(label), loss / (float(v @ v) ** 2 + 1.0))
     np.testing.assert_allclose(metric.state_.matrix, state.matrix, atol=1e-8)
 
 

@@ -29,7 +29,10 @@ class MetricState:
     """A in coordinates, (r, r), the threshold b ≥ 1, and sums over the pairs seen.
 
     >>> state = MetricState(np.zeros((2, 2)), 1.0)
-    >>> state.learn(np.array([2.0, 0.0]), -1, 4.0, 0.0), float(state.matrix[0, 0]), state.threshold
+    >>> v = np.array([2.0, 0.0])
+    >>> loss = state.meet(v, -1)
+    >>> state.update(v, -1, loss / 17.0)
+    >>> loss, float(state.matrix[0, 0]), state.threshold
     (2.0, 0.47058823529411764, 1.0)
     """
 
@@ -42,27 +45,16 @@ class MetricState:
     loss: float = 0.0
     squared_loss: float = 0.0
 
-    def distance(self, coordinates: Floats) -> float:
-        """d² of a difference; its part outside the span has none."""
-        return max(quadratic(self.matrix, coordinates), 0.0)
+    def meet(self, v: Floats, y: int) -> float:
+        """Count a pair and return its loss, max(0, y·(d² − b) + 1); a mistake is a loss of at least 1.
 
-    def hinge(self, distance: float, y: int) -> float:
-        """max(0, y·(d² − b) + 1)."""
-        return max(0.0, y * (distance - self.threshold) + 1.0)
-
-    def note(self, loss: float) -> None:
-        """Count a pair; a mistake is a loss of at least 1."""
+        v: coordinates of the difference; its part outside the span has no distance.
+        """
+        loss = max(0.0, y * (max(quadratic(self.matrix, v), 0.0) - self.threshold) + 1.0)
         self.n_pairs += 1
         self.n_mistakes += loss >= 1.0
         self.loss += loss
         self.squared_loss += loss * loss
-
-    def learn(self, v: Floats, y: int, square: float, gamma: float) -> float:
-        """Update with a difference that lies in the span, ‖v‖² = square; returns the loss."""
-        loss = self.hinge(self.distance(v), y)
-        self.note(loss)
-        if loss > 0:
-            self.update(v, y, loss / (square * square + 1.0 + gamma))
         return loss
 
     def update(self, v: Floats, y: int, alpha: float) -> None:

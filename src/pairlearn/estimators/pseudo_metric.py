@@ -107,8 +107,7 @@ class _PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
         for item, y in zip(self._items(pairs), labels.astype(int).tolist(), strict=True):
             found = self.span_.locate(item)
             v = found.coordinates
-            loss = state.hinge(state.distance(v), y)
-            state.note(loss)
+            loss = state.meet(v, y)
             if loss == 0:
                 continue
             if found.length > 0:
@@ -165,12 +164,13 @@ class _PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
         used, matrix = pairs.used_examples(), self.state_.matrix
         rows = self.span_.coordinates(take_examples(pairs.examples, used))
         if len(pairs) > 4 * len(matrix):  # then a root of A costs less than it saves
-            rows, matrix = rows @ self._root(None), np.eye(1)
+            weighted = rows = rows @ self._root(None)
+        else:
+            weighted = rows @ matrix
         left, right = (np.searchsorted(used, column) for column in pairs.columns)
 
         def distances(a: Ints, b: Ints) -> Floats:
-            V = rows[a] - rows[b]
-            return np.einsum("ij,ij->i", V if matrix.size == 1 else V @ matrix, V)
+            return np.einsum("ij,ij->i", rows[a] - rows[b], weighted[a] - weighted[b])
 
         return self.threshold_ - np.maximum(by_blocks(left, right, distances, rows.shape[1]), 0.0)
 
