@@ -19,7 +19,7 @@ from pairlearn.estimators.similarity_blocks import (
     evaluate,
     keep_bases,
     name_of,
-    read_examples,
+    validated_examples,
 )
 from pairlearn.examples import count_examples, take_examples
 from pairlearn.kernels import Kernel, Precomputed, as_kernel
@@ -107,7 +107,7 @@ class BasisExpansion(TransformerMixin, BaseEstimator):
     def fit_transform(self, X: Any, y: Any = None) -> Floats:
         """Fit and return the features of the training examples, (n, B), without evaluating them twice."""
         self._check()
-        examples = read_examples(self, X, reset=True)
+        examples = validated_examples(self, X, reset=True)
         kernels = [kernel.resolved(examples) for kernel in self._kernels()]
         self.blocks_ = self._choose(kernels, examples, y)
         raw = evaluate(self.blocks_, examples, self._batching(), self.dtype)
@@ -137,7 +137,7 @@ class BasisExpansion(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Floats:
         """Features φ of examples, shape (n, B · number of similarities)."""
         check_is_fitted(self, "blocks_")
-        examples = read_examples(self, X, reset=False)
+        examples = validated_examples(self, X, reset=False)
         return self._normalised(evaluate(self.blocks_, examples, self._batching(), self.dtype))
 
     def _normalised(self, raw: Floats) -> Floats:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from pairlearn.errors import InputError
 from pairlearn.estimators.basis_expansion import BasisExpansion, similarity_tags
-from pairlearn.estimators.similarity_blocks import Progress, read_examples
+from pairlearn.estimators.similarity_blocks import Progress, validated_examples
 from pairlearn.examples import count_examples, refuse_nonfinite
 from pairlearn.types import Floats, Ints
 
@@ -89,7 +89,7 @@ class BasisSVC(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from examples of any kind and their classes (numbers or strings)."""
         self._check()
-        examples = read_examples(self, X, reset=True)
+        examples = validated_examples(self, X, reset=True)
         labels = check_classes(y, count_examples(examples))
         expansion = self.expansion()
         features = expansion.fit_transform(examples, labels)
@@ -129,7 +129,7 @@ class BasisSVC(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Floats:
         """⟨w, φ(x)⟩ + b: (n, n_classes), or (n,) for two classes, > 0 for the second one."""
         check_is_fitted(self, "coef_")
-        features = self.expansion_.transform(read_examples(self, X, reset=False))
+        features = self.expansion_.transform(validated_examples(self, X, reset=False))
         values = features @ self.coef_.T.astype(features.dtype) + self.intercept_
         return values.ravel() if len(self.classes_) == 2 else values
 

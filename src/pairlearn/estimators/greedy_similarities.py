@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.errors import InputError
 from pairlearn.estimators.basis_svc import BasisSVC, check_classes
-from pairlearn.estimators.similarity_blocks import name_of, read_examples
+from pairlearn.estimators.similarity_blocks import name_of, validated_examples
 from pairlearn.examples import count_examples, take_examples
 from pairlearn.kernels import as_kernel
 from pairlearn.types import Examples, Floats
@@ -87,7 +87,7 @@ class GreedySimilarities(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> Self:
         """Choose the similarities, then fit the machine with them on all examples."""
         named = self._named()
-        examples = read_examples(self, X, reset=True)
+        examples = validated_examples(self, X, reset=True)
         labels = check_classes(y, count_examples(examples))
         machine = BasisSVC(random_state=0) if self.machine is None else clone(self.machine)
         splits = StratifiedKFold(self.n_folds, shuffle=True, random_state=self.random_state)

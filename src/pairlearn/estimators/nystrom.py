@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from pairlearn.errors import InputError
 from pairlearn.estimators.bases import choose_bases, count_bases
 from pairlearn.estimators.basis_expansion import is_precomputed, similarity_tags
-from pairlearn.estimators.similarity_blocks import Batching, Block, Progress, evaluate, keep_bases, read_examples
+from pairlearn.estimators.similarity_blocks import Batching, Block, Progress, evaluate, keep_bases, validated_examples
 from pairlearn.examples import count_examples, take_examples
 from pairlearn.kernels import as_kernel, inverse_root, spectrum_report
 from pairlearn.types import Examples, Floats, Ints
@@ -70,7 +70,7 @@ class IndefiniteNystrom(TransformerMixin, BaseEstimator):
         """Choose the bases and treat the spectrum of their similarities; y only for bases per class."""
         if self.symmetrise and is_precomputed(self.similarity):
             raise InputError("new rows of a precomputed matrix have one direction; symmetrise the matrix beforehand")
-        examples = read_examples(self, X, reset=True)
+        examples = validated_examples(self, X, reset=True)
         n = count_examples(examples)
         n_bases = count_bases(self.n_bases, n) if isinstance(self.bases, str) else 0
         kernel = as_kernel(self.similarity).resolved(examples)
@@ -89,7 +89,7 @@ class IndefiniteNystrom(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Floats:
         """Features Ψ, shape (n, number of bases)."""
         check_is_fitted(self, "whitening_")
-        examples = read_examples(self, X, reset=False)
+        examples = validated_examples(self, X, reset=False)
         return self._similarities(self.blocks_, examples) @ self.whitening_
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:

@@ -139,7 +139,7 @@ def _each(action: Callable[[slice], int], batches: list[slice], n_jobs: int | No
     return found
 
 
-def read_examples(estimator: Any, X: Any, *, reset: bool) -> Examples:
+def validated_examples(estimator: Any, X: Any, *, reset: bool) -> Examples:
     """Examples of any kind, checked; tables of numbers also against the number of features seen at fit."""
     if hasattr(X, "__array__") and not hasattr(X, "columns") and not sparse.issparse(X):
         X = np.asarray(X)

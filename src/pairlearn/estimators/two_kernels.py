@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.errors import InputError
 from pairlearn.estimators.basis_svc import check_classes
-from pairlearn.estimators.similarity_blocks import read_examples
+from pairlearn.estimators.similarity_blocks import validated_examples
 from pairlearn.examples import count_examples
 from pairlearn.kernels import as_kernel
 from pairlearn.types import Floats
@@ -108,7 +108,7 @@ class TwoKernelSVC(ClassifierMixin, BaseEstimator):
         """Find the weight, then fit on all examples."""
         if not isinstance(self.C, (int, float, np.number)) or not 0 < self.C < np.inf:
             raise InputError(f"C must be > 0, got {self.C!r}; try C=1.0")
-        self.examples_ = read_examples(self, X, reset=True)
+        self.examples_ = validated_examples(self, X, reset=True)
         labels = check_classes(y, count_examples(self.examples_))
         self.kernels_ = tuple(as_kernel(one).resolved(self.examples_) for one in (self.first, self.second))
         K1, K2 = (kernel(self.examples_, self.examples_) for kernel in self.kernels_)
@@ -131,7 +131,7 @@ class TwoKernelSVC(ClassifierMixin, BaseEstimator):
 
     def _rows(self, X: Any) -> Floats:
         check_is_fitted(self, "machine_")
-        examples = read_examples(self, X, reset=False)
+        examples = validated_examples(self, X, reset=False)
         K1, K2 = (kernel(examples, self.examples_) for kernel in self.kernels_)
         return mix(K1, K2, self.weight_)
 
