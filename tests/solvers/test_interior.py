@@ -145,6 +145,17 @@ def test_optimality(seed: int, n: int, rank: int, C: float, epsilon: float, cons
 
 
 @both_totals
+@ranks
+@pytest.mark.parametrize("scale", [1e6, 1e12])
+def test_values_may_be_far_larger_than_the_box(scale: float, rank: int, constrained: bool) -> None:
+    """A coefficient that is off by a billionth of the box would be seen; rounding sets the only limit."""
+    case = regression(2, rank=rank, epsilon=0.0, constrained=constrained)
+    case, tol = replace(case, Q=scale * case.Q), max(1e-4, 1e-14 * scale)
+    outcome = run(case, tol)
+    check(replace(case, Q=case.Q / scale, p=case.p / scale), replace(outcome, v=outcome.v / scale), tol / scale)
+
+
+@both_totals
 @pytest.mark.parametrize("rank", [2, 12])
 @pytest.mark.parametrize("seed", range(4))
 def test_same_value_as_scipy(seed: int, rank: int, constrained: bool) -> None:

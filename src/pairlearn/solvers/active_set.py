@@ -30,6 +30,8 @@ from pairlearn.types import Floats, Ints
 
 BURSTS = (2, 20)
 """SMO steps per pair of the working set before pivoting is tried."""
+PAIRS_PER_STEP = 1500
+"""One more step for so many pairs of the working set: |W| steps cost |W|², a factor |W|³."""
 MAX_PIVOTS = 20
 SMALL = 2000
 """Fewer pairs than this are a working set of their own."""
@@ -256,8 +258,9 @@ class _Run:
         """Bursts of SMO and pivoting in turn, cheap ones first; if all fail, the interior point."""
         burst, Q = smo.smo_pairs if self.constrained else smo.smo_single, working.store
         view, G = Q[: len(v), : len(v)], None
-        for steps in BURSTS:
-            _, gap = burst(Q, v, theta, box.lower, box.upper, box.eps, tol, self.patience * steps * len(v))
+        for least in BURSTS:
+            steps = self.patience * max(least, len(v) // PAIRS_PER_STEP)
+            _, gap = burst(Q, v, theta, box.lower, box.upper, box.eps, tol, steps * len(v))
             if gap <= tol:
                 return
             # At low rank the interior point costs less than trying again what failed before.

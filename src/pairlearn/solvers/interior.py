@@ -149,6 +149,9 @@ class Interior:
         self.Q, self.theta, self.v, self.box, self.constrained = Q, theta, v, box, constrained
         self.p = v + Q @ theta
         self.total = float(theta.sum())
+        self.weight = Q.weight + 1e-300
+        self.ridge = 4e-16 * self.weight
+        """About the rounding of Q: stiffness below it would only make the equations singular."""
         self.parts = _Parts.of(box)
         self.iterations = 0
 
@@ -165,8 +168,8 @@ class Interior:
 
     def _start(self, gap: float) -> _Point:
         """θ moved away from the bounds, but no farther than changes the residual by about the gap."""
-        parts, reach = self.parts, gap / (self.Q.weight + 1e-300)
-        inset = np.clip(reach, 1e-9 * parts.width, 0.1 * parts.width)
+        parts, reach = self.parts, gap / self.weight
+        inset = np.minimum(reach, 0.1 * parts.width)
         xi: Floats = np.clip(parts.sign * self.theta, parts.floor + inset, parts.ceiling - inset)
         xi = parts.raised(xi, np.minimum(parts.ceiling - inset - xi, 0.1 * parts.width).min(axis=0))
         r = self.p - self.Q @ parts.joined(xi)
@@ -214,7 +217,7 @@ class Interior:
     def _advanced(self, point: _Point, mu: float) -> _Point:
         """The next point: how far the pure Newton step gets decides how much the real one keeps to the centre."""
         x = self.parts.joined(point.xi)
-        newton = _Newton(self.parts, point, self.p - self.Q @ x, self.Q.factored)
+        newton = _Newton(self.parts, point, self.p - self.Q @ x, lambda D: self.Q.factored(D + self.ridge))
         lacking = self.total - float(x.sum()) if self.constrained else None
         pure = newton.step(0.0, 0.0, lacking)
         after = self.parts.mean_product(point.moved(newton.length(pure), pure))
@@ -238,7 +241,7 @@ class Interior:
 
     def _accept(self, point: _Point, tol: float) -> bool:
         """Snap the parts with a clear multiplier to their bounds and keep the result if its gap is small."""
-        x = self.parts.joined(self.parts.snapped(point, 0.2 * tol))
+        x = self.parts.joined(self.parts.snapped(point, 0.2 * tol, 0.1 * tol / self.weight))
         if self.constrained and not self._balance(x):
             return False
         v = self.p - self.Q @ x
@@ -314,7 +317,7 @@ class _Parts:
 
     def room(self, xi: Floats) -> tuple[Floats, Floats]:
         """(s, t): distances to floor and ceiling, never zero."""
-        least = np.where(self.open, 1e-16 * self.width, 1.0)
+        least = np.where(self.open, 1e-16 * np.minimum(self.width, np.abs(xi).max()), 1.0)
         return np.maximum(xi - self.floor, least), np.maximum(self.ceiling - xi, least)
 
     def mean_product(self, point: _Point) -> float:
@@ -322,9 +325,9 @@ class _Parts:
         s, t = self.room(point.xi)
         return float(np.vdot(s, point.z) + np.vdot(t, point.w)) / (2 * int(self.open.sum()))
 
-    def snapped(self, point: _Point, clear: float) -> Floats:
-        """ξ with the parts that have a clear multiplier or hardly any distance at their bounds."""
-        tiny = 1e-9 * self.width
+    def snapped(self, point: _Point, clear: float, reach: float) -> Floats:
+        """ξ with the parts that have a clear multiplier, or hardly any distance within reach, at their bounds."""
+        tiny = np.minimum(1e-9 * self.width, reach)
         snapped = np.where((point.z > clear) | (point.xi <= self.floor + tiny), self.floor, point.xi)
         return np.where((point.w > clear) | (point.xi >= self.ceiling - tiny), self.ceiling, snapped)
 

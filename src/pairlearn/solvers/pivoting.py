@@ -43,7 +43,8 @@ class Pivoting:
             b = self._solve(x, r, free, slope, 0.05 * tol)
             if b is None:
                 return False
-            margin = 1e-12 * (self.box.upper - self.box.lower)
+            # Relative to what there is: under a hard margin all coefficients may be far smaller than the box.
+            margin = 1e-12 * np.minimum(self.box.upper - self.box.lower, np.abs(x).max())
             high, low = free & (x > ceiling + margin), free & (x < floor - margin)
             up, down = self.box.rates(x, r)
             rises, falls = ~free & (up > b + 0.5 * tol), ~free & (down < b - 0.5 * tol)
