@@ -577,3 +577,15 @@ def test_not_fitted(method: str) -> None:
         getattr(pl.PairSVC(), method)(NEW)
     with pytest.raises(NotFittedError):
         pl.PairSVC().score_block(X, X)
+
+
+def test_rounding_ends_a_fit_whose_values_are_too_large() -> None:
+    """Values of 10¹² and more that no machine can separate: the gap is what rounding of them can explain."""
+    X, classes = pl.data.checker_board(8, 5, 25, seed=0)
+    pairs = pl.all_pairs(5.0 * X)
+    with pytest.warns(ConvergenceWarning, match="rounding.*scale the examples"):
+        clf = pl.PairSVC("metric", "poly").fit(pairs, pairs.labels(classes))
+    assert clf.fit_status_ == "rounding"
+    k = (25.0 * X @ X.T) ** 2
+    largest = np.max((k.diagonal()[:, None] + k.diagonal() - 2.0 * k) ** 2)
+    assert 1e-3 < clf.kkt_gap_ <= 2.3e-16 * largest * np.abs(clf.dual_coef_).sum()

@@ -171,9 +171,14 @@ class PairMachine(BaseEstimator):
         self.n_support_, self.n_iter_, self.history_ = len(support), len(solution.history), solution.history
         self.plan_ = operation.plan
         if solution.status is not Status.CONVERGED:
+            advice = (
+                "but values of this kernel are too large for float64 to do better: scale the examples"
+                if solution.status is Status.ROUNDING
+                else "and warm_start=True continues from here"
+            )
             warnings.warn(
                 f"stopped by {solution.status} at KKT gap {solution.gap:.3g} > tol = {self.tol:g}; the model is "
-                "usable, and warm_start=True continues from here",
+                f"usable, {advice}",
                 ConvergenceWarning,
                 stacklevel=4,
             )

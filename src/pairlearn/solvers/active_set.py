@@ -47,6 +47,8 @@ TINY_SAMPLE = 96
 """The same for a rank so low that all pairs at once cost less than a few outer steps."""
 BYTES_OF_PATH = 500
 """Memory of the interior point per pair."""
+STALE = 20
+"""Outer steps at a gap that rounding alone can explain."""
 BLOCK = 2**28
 """Bytes of new rows computed at a time."""
 
@@ -101,7 +103,7 @@ class ActiveSet:
     tol: float = 1e-3
     candidates: int | None = None
     max_working_set: int = 20_000
-    max_iterations: int = 100_000
+    max_iterations: int = 5000
     time_budget: float | None = None
     seed: int = 0
 
@@ -133,8 +135,10 @@ class _Run:
         self.began = time.perf_counter()
         self.deadline = self.began + (np.inf if options.time_budget is None else options.time_budget)
         self.patience = 1
+        self.stale = 0
         self.degenerate = False
         self.system = FreeSystem()
+        self.largest = float(operator.diagonal().max(initial=0.0))
 
     def solution(self) -> Solution:
         status = Status.INTERRUPTED
@@ -173,6 +177,9 @@ class _Run:
                 continue
             if time.perf_counter() >= self.deadline:
                 return Status.TIME_BUDGET
+            self.stale += gap <= self._rounding()
+            if self.stale == STALE:
+                return Status.ROUNDING
             if iteration == begun + TRIALS and (G := self._few_columns()) is not None:
                 if self._solve_whole(Spanned(G), residual):
                     return Status.INTERRUPTED
@@ -185,6 +192,10 @@ class _Run:
             residual *= -1.0
             fresh = False
         return Status.ITERATION_LIMIT
+
+    def _rounding(self) -> float:
+        """About the most that rounding can do to Kθ."""
+        return float(np.finfo(float).eps * self.largest * np.abs(self.theta).sum())
 
     def _thin(self) -> Thin | None:
         """The thin form of the matrix where an interior point on all pairs at once pays: few equations, room for it."""
@@ -274,8 +285,8 @@ class _Run:
         self.system.forget()  # the interior point needs the memory
         G = low_rank_factor(view, self.rng) if G is None else G
         solved = Interior(Explicit(view, G), theta, v, box, self.constrained).run(tol, self.deadline)
-        # Where nothing helps, patience does.
-        self.patience = 1 if solved else min(2 * self.patience, 200)
+        # Where nothing helps, patience does, but not against rounding.
+        self.patience = 1 if solved or self.stale else min(2 * self.patience, 200)
 
     def _report(self, theta: Floats, residual: Floats, size: int, gap: float | None = None) -> bool:
         progress = Progress(

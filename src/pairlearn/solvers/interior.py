@@ -150,7 +150,7 @@ class Interior:
         self.p = v + Q @ theta
         self.total = float(theta.sum())
         self.weight = Q.weight + 1e-300
-        self.ridge = 4e-16 * self.weight
+        self.ridge = 2e-16 * self.weight / np.sqrt(len(theta))
         """About the rounding of Q: stiffness below it would only make the equations singular."""
         self.parts = _Parts.of(box)
         self.iterations = 0
@@ -241,14 +241,16 @@ class Interior:
 
     def _accept(self, point: _Point, tol: float) -> bool:
         """Snap the parts with a clear multiplier to their bounds and keep the result if its gap is small."""
-        x = self.parts.joined(self.parts.snapped(point, 0.2 * tol, 0.1 * tol / self.weight))
-        if self.constrained and not self._balance(x):
-            return False
-        v = self.p - self.Q @ x
-        if self.box.gap(x, v, self.constrained) > tol:
-            return False
-        self.theta[:], self.v[:] = x, v
-        return True
+        # What is a billionth of the box can matter where values are huge.
+        for reach in (np.inf, 0.1 * tol / self.weight):
+            x = self.parts.joined(self.parts.snapped(point, 0.2 * tol, reach))
+            if self.constrained and not self._balance(x):
+                continue
+            v = self.p - self.Q @ x
+            if self.box.gap(x, v, self.constrained) <= tol:
+                self.theta[:], self.v[:] = x, v
+                return True
+        return False
 
     def _balance(self, x: Floats) -> bool:
         """Bring Σx back to the total by moves inside the pieces; False when these have too little room."""

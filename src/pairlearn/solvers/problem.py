@@ -36,6 +36,7 @@ class Status(StrEnum):
     TIME_BUDGET = "time budget"
     INTERRUPTED = "interrupted"
     ITERATION_LIMIT = "iteration limit"
+    ROUNDING = "rounding"
 
 
 @dataclass(frozen=True)
