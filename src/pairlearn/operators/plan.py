@@ -27,6 +27,9 @@ Kind = Literal["product", "blocked"]
 PER_PAIR = 8 * 9
 """Bytes per pair that every solver needs: bounds, labels, coefficients, gradient, selection keys, columns."""
 
+BYTES_OF_SET = 12
+"""Memory per pair of pairs of the largest working set: its matrix, and the factor of a smaller one."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -34,7 +37,7 @@ class Plan:
 
     `kind` is "product" (fast matrix products) or "blocked" (blocks on demand); `gram` says whether the m × m
     matrix is held or values come from the examples each time; `working_set` is the largest number of pairs
-    optimised together.
+    that there is room to optimise together.
     """
 
     kind: Kind
@@ -112,10 +115,9 @@ def make_plan(
             f"{(fixed + least) / 2**20:,.1f} MiB, but the budget is {budget / 2**20:,.1f} MiB; raise memory_budget, "
             "train on fewer pairs (pairs[rng.choice(len(pairs), n, replace=False)]) or use a linear base"
         )
-    # K_WW, the factor of its free part, and a transient copy while it grows.
-    working_set = min(n_pairs, int(np.sqrt(rest / (8 * 2.5))))
-    working_set = min(working_set, 40_000)
-    return Plan(kind, gram, working_set, fixed + int(20 * min(working_set, 5000) ** 2), budget)  # type: ignore[arg-type]
+    working_set = min(int(np.sqrt(rest / BYTES_OF_SET)), 60_000)
+    usual = min(n_pairs, working_set, 5000)
+    return Plan(kind, gram, working_set, fixed + 20 * usual**2, budget)  # type: ignore[arg-type]
 
 
 def _buffer(budget: int) -> int:

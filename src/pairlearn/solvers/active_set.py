@@ -11,6 +11,7 @@ import numpy as np
 from pairlearn.loops import scan, smo
 from pairlearn.loops.blocks import set_rows_and_columns
 from pairlearn.operators.base import PairOperator, largest
+from pairlearn.operators.plan import BYTES_OF_SET
 from pairlearn.operators.thin import Thin
 from pairlearn.solvers.box import Box
 from pairlearn.solvers.free_system import FreeSystem
@@ -33,6 +34,8 @@ BURSTS = (2, 20)
 PAIRS_PER_STEP = 1500
 """One more step for so many pairs of the working set: |W| steps cost |W|², a factor |W|³."""
 MAX_PIVOTS = 20
+FACTORED = 0.7
+"""Share of the largest working set that leaves room for a factor beside it."""
 SMALL = 2000
 """Fewer pairs than this are a working set of their own."""
 FEW = 5
@@ -81,11 +84,17 @@ class WorkingSet:
             part = slice(start, start + step)
             set_rows_and_columns(self.store, slots[part], self.operator.submatrix(fresh[part], pairs))
 
+    def shrink(self, limit: int) -> None:
+        """Start again with less room."""
+        self.limit, self.pairs = limit, self.pairs[:0]
+
     def _reserve(self, n: int) -> None:
         """Room for n pairs and some more."""
         if n <= len(self.store):
             return
-        size, kept = min(self.limit, max(int(1.3 * n), 1024)), len(self.pairs)
+        size, kept = max(int(1.3 * n), 1024), len(self.pairs)
+        # The last step comes early, while two stores have room side by side.
+        size = size if size <= 0.6 * self.limit else self.limit
         # An odd number of cache lines per row keeps the entries of a column apart in the cache.
         store = np.empty((size, size // 16 * 16 + 24))
         store[:kept, :kept] = self.store[:kept, :kept]
@@ -199,7 +208,7 @@ class _Run:
 
     def _thin(self) -> Thin | None:
         """The thin form of the matrix where an interior point on all pairs at once pays: few equations, room for it."""
-        n, room = len(self.problem), 20 * self.options.max_working_set**2
+        n, room = len(self.problem), BYTES_OF_SET * self.options.max_working_set**2
         if n < SMALL or BYTES_OF_PATH * n > room or self.options.candidates is not None:
             return None
         thin = self.operator.thin()
@@ -207,7 +216,7 @@ class _Run:
 
     def _few_columns(self) -> Floats | None:
         """G with K = GGᵀ where all pairs at once are the shorter way: tiny rank, or low rank and many bounded pairs."""
-        n, room = len(self.problem), 20 * self.options.max_working_set**2
+        n, room = len(self.problem), BYTES_OF_SET * self.options.max_working_set**2
         bounded = (self.theta != 0) & ((self.theta == self.problem.lower) | (self.theta == self.problem.upper))
         sample = SAMPLE if np.count_nonzero(bounded) >= MANY * n else TINY_SAMPLE
         if n < SMALL or (BYTES_OF_PATH + 8 * sample) * n > room or self.options.candidates is not None:
@@ -273,6 +282,9 @@ class _Run:
             steps = self.patience * max(least, len(v) // PAIRS_PER_STEP)
             _, gap = burst(Q, v, theta, box.lower, box.upper, box.eps, tol, steps * len(v))
             if gap <= tol:
+                return
+            if len(v) > (room := max(SMALL, int(FACTORED * self.options.max_working_set))):
+                working.shrink(room)
                 return
             # At low rank the interior point costs less than trying again what failed before.
             if self.degenerate and (G := low_rank_factor(view, self.rng)) is not None:

@@ -162,22 +162,20 @@ class Interior:
         """
         gap = self.box.gap(self.theta, self.v, self.constrained)
         try:
-            return gap <= tol or self._follow(self._start(gap), tol, deadline, report)
+            return gap <= tol or self._follow(self._start(), tol, deadline, report)
         except np.linalg.LinAlgError:
             return False
 
-    def _start(self, gap: float) -> _Point:
-        """θ moved away from the bounds, but no farther than changes the residual by about the gap."""
-        parts, reach = self.parts, gap / self.weight
-        inset = np.minimum(reach, 0.1 * parts.width)
+    def _start(self) -> _Point:
+        """θ moved well inside the box, and multipliers as large as the rates there: the path is short from its middle."""
+        parts = self.parts
+        inset = 0.1 * parts.width
         xi: Floats = np.clip(parts.sign * self.theta, parts.floor + inset, parts.ceiling - inset)
-        xi = parts.raised(xi, np.minimum(parts.ceiling - inset - xi, 0.1 * parts.width).min(axis=0))
+        xi = parts.raised(xi, np.minimum(parts.ceiling - inset - xi, inset).min(axis=0))
         r = self.p - self.Q @ parts.joined(xi)
         b = float(np.median(r)) if self.constrained else 0.0
         rates = parts.open * parts.rates(r - b)
-        # From scratch, larger multipliers leave more freedom for the first steps.
-        share = 0.1 if self.theta.any() else 1.0
-        lift = parts.open * (share * float(np.abs(rates).sum() / parts.open.sum()) + 1e-300)
+        lift = parts.open * (float(np.abs(rates).sum() / parts.open.sum()) + 1e-300)
         return _Point(xi, np.maximum(-rates, 0.0) + lift, np.maximum(rates, 0.0) + lift, b)
 
     def _follow(self, point: _Point, tol: float, deadline: float, report: Report | None) -> bool:
