@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 
 from pairlearn.errors import InputError
 from pairlearn.operators.dense import DenseOperator
-from pairlearn.solvers import ActiveSet, PlainSMO, Problem, Progress, Solution, Status, solver_for
+from pairlearn.solvers import ActiveSet, PlainSMO, Problem, Progress, Solution, Status, active_set, solver_for
 
 SOLVERS = {"active_set": ActiveSet, "smo": PlainSMO}
 both_solvers = pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
@@ -262,6 +262,22 @@ def test_iteration_limits() -> None:
     ):
         assert solution.status == "iteration limit"
         feasible(case, solution)
+
+
+def test_sets_without_room_for_a_factor_give_way_to_smaller_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SMO alone does not solve these: the larger set must be given up, and the optimum reached all the same."""
+    monkeypatch.setattr(active_set, "SMALL", 20)
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(300, 300)) * np.logspace(0, -3, 300)
+    y = np.where(rng.random(300) < 0.5, 1.0, -1.0)
+    problem = Problem(y, np.minimum(1e6 * y, 0.0), np.maximum(1e6 * y, 0.0), 0.0, 0.0)
+    case = Case(problem, A @ A.T)
+    solution = ActiveSet(tol=1e-5, candidates=60, max_working_set=250).solve(problem, DenseOperator(case.K))
+    sizes = [progress.working_set for progress in solution.history]
+    assert solution.status == Status.CONVERGED
+    assert violation(case, solution.coefficients) <= 1.1e-5
+    assert max(sizes) > 175
+    assert 0 < sizes[-1] <= 175
 
 
 @both_solvers

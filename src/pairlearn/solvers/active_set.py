@@ -67,6 +67,8 @@ class WorkingSet:
 
     def update(self, free: Ints, candidates: Ints) -> None:
         """Bring in the candidates and all free pairs, or as many as there is room for; drop the others first."""
+        if len(self.pairs) > self.limit:
+            self.pairs = self.pairs[:0]
         room = max(2, self.limit // 2, self.limit - len(free))
         wanted = _unique_in_order(candidates[:room], free)[: self.limit]
         keep = np.isin(self.pairs, wanted, assume_unique=True)
@@ -83,10 +85,6 @@ class WorkingSet:
         for start in range(0, len(fresh), step):
             part = slice(start, start + step)
             set_rows_and_columns(self.store, slots[part], self.operator.submatrix(fresh[part], pairs))
-
-    def shrink(self, limit: int) -> None:
-        """Start again with less room."""
-        self.limit, self.pairs = limit, self.pairs[:0]
 
     def _reserve(self, n: int) -> None:
         """Room for n pairs and some more."""
@@ -284,7 +282,7 @@ class _Run:
             if gap <= tol:
                 return
             if len(v) > (room := max(SMALL, int(FACTORED * self.options.max_working_set))):
-                working.shrink(room)
+                working.limit = room
                 return
             # At low rank the interior point costs less than trying again what failed before.
             if self.degenerate and (G := low_rank_factor(view, self.rng)) is not None:

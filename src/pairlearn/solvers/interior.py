@@ -167,7 +167,7 @@ class Interior:
             return False
 
     def _start(self) -> _Point:
-        """θ moved well inside the box, and multipliers as large as the rates there: the path is short from its middle."""
+        """θ moved well inside the box, multipliers as large as the rates there: far from bounds the path is short."""
         parts = self.parts
         inset = 0.1 * parts.width
         xi: Floats = np.clip(parts.sign * self.theta, parts.floor + inset, parts.ceiling - inset)
