@@ -42,6 +42,8 @@ FEW = 5
 """Pairs per equation from which on the whole problem goes to the interior point."""
 TRIALS = 4
 """Outer steps before a look at how many support pairs there will be."""
+FAR = 100
+"""Gap, in tolerances, below which the working set is about to end anyway."""
 MANY = 0.02
 """Share of pairs at their bounds by then from which on a kernel of low rank goes to the interior point as a whole."""
 SAMPLE = 1024
@@ -167,7 +169,7 @@ class _Run:
         return max(0.0, up - low) if self.constrained else max(0.0, up, -low)
 
     def _iterate(self) -> Status:
-        residual, fresh = self._residual(), True
+        residual, fresh, tol = self._residual(), True, self.options.tol
         thin = self._thin()
         if thin is not None and self._solve_whole(Whole(thin), residual):
             return Status.INTERRUPTED
@@ -177,7 +179,7 @@ class _Run:
             gap = self._gap(residual)
             if self._report(self.theta, residual, len(working.pairs), gap):
                 return Status.INTERRUPTED
-            if gap <= self.options.tol:
+            if gap <= tol:
                 if fresh:
                     return Status.CONVERGED
                 residual, fresh = self._residual(), True
@@ -187,7 +189,7 @@ class _Run:
             self.stale += gap <= self._rounding()
             if self.stale == STALE:
                 return Status.ROUNDING
-            if iteration == begun + TRIALS and (G := self._few_columns()) is not None:
+            if iteration == begun + TRIALS and gap > FAR * tol and (G := self._few_columns()) is not None:
                 if self._solve_whole(Spanned(G), residual):
                     return Status.INTERRUPTED
                 residual, fresh = self._residual(), True
@@ -230,8 +232,12 @@ class _Run:
             stopped = self._report(x, v, len(p))
             return stopped
 
-        box = Box(p.lower, p.upper, p.epsilon)
-        Interior(Q, self.theta, residual, box, self.constrained).run(0.3 * self.options.tol, self.deadline, report)
+        box, before = Box(p.lower, p.upper, p.epsilon), (self.theta.copy(), residual.copy())
+        path = Interior(Q, self.theta, residual, box, self.constrained)
+        solved = path.run(0.3 * self.options.tol, self.deadline, report)
+        if not (solved or stopped or time.perf_counter() >= self.deadline):
+            # Its end is a better point, but one where every pair is free: no place to go on from.
+            self.theta[:], residual[:] = before
         return stopped
 
     def _choose(self, residual: Floats, *, first: bool) -> tuple[Ints, Ints]:
