@@ -13,9 +13,9 @@ points: "little influence" means EERs within 0.5, "similar curves" within 0.3; "
 means a standard deviation of the EER over test sets of at most a quarter of its mean. The Bayes curve knows the
 difference of the two points only: P(same | δ) = Π s·max(0, 1 − |δ_t|) / (s − |δ_t|).
 
-The polynomial base takes values up to 10⁶ here and no machine can separate the pairs: at C = 1 some converge very
-slowly. Training stops after 20 minutes for the metric machines, after 3 for the others, which are only to be worse; the
-status in the row and a figure say so.
+The polynomial base takes values up to 10⁶ here, pair kernels over it 10¹², and no machine can separate the pairs: some
+stop at a gap that float64 cannot improve. Training stops after 20 minutes for the metric machines, after 3 for the others,
+which are only to be worse; the status in the row and a figure say so.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def figures(results: Results, judged: bool) -> list[Figure]:
         found.append(Figure(text, variation(eers), f"<= {ROBUST}", "robust", judged))
     half = value(results, f"interclass {few}, metric/linear, half C")
     found.append(Figure("interclass, metric/linear, half C: EER", half))
-    found.append(Figure("machines stopped by the time budget", unfinished(results)))
+    found.append(Figure("machines that did not converge", unfinished(results)))
     return found + same_curve(results, few, judged)
 
 

@@ -124,7 +124,7 @@ def figures(results: Results, judged: bool) -> list[Figure]:
     found += [Figure(f"nearest n, {name(JUDGED)}, Test Set {i}: EER", rate) for i, rate in enumerate(eers, start=1)]
     text = f"nearest n, {name(JUDGED)}: deviation / mean of EER over test sets"
     found.append(Figure(text, variation(eers), f"<= {ROBUST}", "robust", judged))
-    return [*found, Figure("machines stopped by the time budget", unfinished(results))]
+    return [*found, Figure("machines that did not converge", unfinished(results))]
 
 
 def distance(eer: float) -> float:
