@@ -89,7 +89,8 @@ def trained(
     """The machine on these pairs, and what a row tells about its training."""
     clf = pl.PairSVC(*machine, C=C, time_budget=time_budget)
     seconds, _ = timed(lambda: clf.fit(pairs, pairs.labels(classes)))
-    return clf, {"pairs": len(pairs), "seconds": seconds, "status": clf.fit_status_, "gap": clf.kkt_gap_}
+    found = {"pairs": len(pairs), "seconds": seconds, "status": clf.fit_status_, "gap": clf.kkt_gap_}
+    return clf, {**found, "support": clf.n_support_}
 
 
 def scored(scorer: Any, pairs: pl.Pairs, classes: np.ndarray) -> pl.Scores:
