@@ -221,6 +221,14 @@ def test_no_time_at_all(solver: type, total: str) -> None:
     assert solution.gap > 1e-8
 
 
+def test_no_time_at_all_still_teaches_something() -> None:
+    case = random_case(40, n=3000, rank=200, total="zero")
+    solution = ActiveSet(tol=1e-8, time_budget=0.0).solve(case.problem, DenseOperator(case.K))
+    assert solution.status == "time budget"
+    assert solution.objective < 0.0
+    assert solution.coefficients.any()
+
+
 def stop(progress: Progress) -> bool:
     return True
 

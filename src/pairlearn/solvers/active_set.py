@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -147,7 +148,6 @@ class _Run:
         self.stale = 0
         self.degenerate = False
         self.system = FreeSystem()
-        self.largest = float(operator.diagonal().max(initial=0.0))
 
     def solution(self) -> Solution:
         status = Status.INTERRUPTED
@@ -174,7 +174,7 @@ class _Run:
         if thin is not None and self._solve_whole(Whole(thin), residual):
             return Status.INTERRUPTED
         begun = len(self.history)
-        working = WorkingSet(self.operator, self.options.max_working_set)
+        working = WorkingSet(self.operator, min(self.options.max_working_set, len(self.problem)))
         for iteration in range(begun, self.options.max_iterations):
             gap = self._gap(residual)
             if self._report(self.theta, residual, len(working.pairs), gap):
@@ -184,9 +184,10 @@ class _Run:
                     return Status.CONVERGED
                 residual, fresh = self._residual(), True
                 continue
-            if time.perf_counter() >= self.deadline:
+            # One step is always taken: no time at all would leave a machine that knows nothing.
+            if time.perf_counter() >= self.deadline and self.theta.any():
                 return Status.TIME_BUDGET
-            self.stale += gap <= self._rounding()
+            self.stale += iteration > begun + STALE and gap <= self._rounding()
             if self.stale == STALE:
                 return Status.ROUNDING
             if iteration == begun + TRIALS and gap > FAR * tol and (G := self._few_columns()) is not None:
@@ -204,7 +205,11 @@ class _Run:
 
     def _rounding(self) -> float:
         """About the most that rounding can do to Kθ."""
-        return float(np.finfo(float).eps * self.largest * np.abs(self.theta).sum())
+        return float(np.finfo(float).eps * self._largest * np.abs(self.theta).sum())
+
+    @cached_property
+    def _largest(self) -> float:
+        return float(self.operator.diagonal().max(initial=0.0))
 
     def _thin(self) -> Thin | None:
         """The thin form of the matrix where an interior point on all pairs at once pays: few equations, room for it."""
