@@ -53,7 +53,7 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
     Cs : boxes in units of 1 / mean K(p, p), so that one grid serves kernels of any scale.
     weights : trust in baselines beside a kernel, in units of mean K(p, p); empty for no machine that starts from them.
     scoring : a scorer of pl.scorers, larger = better.
-    time_budget : seconds for everything, the final fit included.
+    time_budget : seconds for everything, the final fit included; this may go beyond them by a tenth if trials took all.
     n_splits : random splits of the classes in the interclass task; None takes more when classes are few.
     max_examples, max_pairs : limits of one training set; beyond them negatives are sampled.
     directory : journal, record and plot are written there; a killed selection goes on from it.
@@ -204,9 +204,11 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
         """The chosen machine on training and validation classes together."""
         pairs, labels, classes = self._training = race.data.everything(size.epcr)
         scale, left = race.scale(setting.family), race.clock.left()
-        machine = race.space.machine(
-            setting.family, scale, time_budget=None if left is None else max(1.0, left), **race.options
-        ).set_params(C=setting.C / scale)
+        # A choice is worth little when no time is left to train it.
+        seconds = None if left is None else max(1.0, left, 0.1 * (self.time_budget or 0.0))
+        machine = race.space.machine(setting.family, scale, time_budget=seconds, **race.options).set_params(
+            C=setting.C / scale
+        )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             if setting.start is None:
