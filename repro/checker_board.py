@@ -14,8 +14,8 @@ means a standard deviation of the EER over test sets of at most a quarter of its
 difference of the two points only: P(same | δ) = Π s·max(0, 1 − |δ_t|) / (s − |δ_t|).
 
 The polynomial base takes values up to 10⁶ here, pair kernels over it 10¹², and no machine can separate the pairs: some
-stop at a gap that float64 cannot improve. Training stops after 20 minutes for the metric machines, after 3 for the others,
-which are only to be worse; the status in the row and a figure say so.
+stop at a gap that float64 cannot improve. Training ends after 20 minutes for the metric machines and after 3 for the
+others, which are only to be worse; the status in the row and a figure say so.
 """
 
 from __future__ import annotations
