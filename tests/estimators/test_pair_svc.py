@@ -384,7 +384,11 @@ def test_without_time_the_model_is_usable(solver: str) -> None:
         ours = pl.PairSVC(base="rbf", time_budget=0, solver=solver).fit(PAIRS, Y)
     assert ours.fit_status_ == "time budget"
     assert np.isfinite(ours.decision_function(NEW)).all()
-    assert ours.kkt_gap_ == pytest.approx(2.0)  # all coefficients zero: +1 − (−1)
+    if solver == "smo":
+        assert ours.kkt_gap_ == pytest.approx(2.0)  # all coefficients zero: +1 − (−1)
+    else:
+        assert ours.n_support_ > 0  # one step is always taken
+        assert ours.objective_ < 0
 
 
 def stop(progress: Any) -> bool:
