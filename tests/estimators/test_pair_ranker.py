@@ -502,6 +502,5 @@ def test_warm_starts_reach_the_same_solution(name: str) -> None:
 def test_without_time_the_model_is_usable() -> None:
     with pytest.warns(ConvergenceWarning, match="stopped by time budget at KKT gap"):
         ours = pl.PairRanker(base="rbf", time_budget=0).fit(PAIRS, Y)
-    assert ours.kkt_gap_ == pytest.approx(1.0)  # all coefficients zero
-    assert not ours.decision_function(NEW).any()
-    assert ours.rank(X).ties == (tuple(range(M)),)
+    assert 1e-3 < ours.kkt_gap_ < 1.0  # that of zero: one step is always taken
+    assert np.isfinite(ours.decision_function(NEW)).all()

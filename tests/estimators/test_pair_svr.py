@@ -369,7 +369,7 @@ def test_without_time_the_model_is_usable() -> None:
     with pytest.warns(ConvergenceWarning, match="stopped by time budget"):
         ours = regressor(time_budget=0).fit(PAIRS, Y)
     assert np.isfinite(ours.predict(NEW)).all()
-    assert ours.kkt_gap_ == pytest.approx(np.ptp(Y) - 2 * 0.1)  # all coefficients zero
+    assert 1e-3 < ours.kkt_gap_ < np.ptp(Y) - 2 * 0.1  # that of zero: one step is always taken
 
 
 def test_arrays_and_linear_bases() -> None:
