@@ -323,8 +323,10 @@ def test_features_make_a_plan_possible_where_a_gram_matrix_does_not_fit() -> Non
 
 def test_plans_say_what_they_hold() -> None:
     kernel = bases_of("tensor_metric", Gaussian(0.4))
-    roomy = str(make_plan(kernel, 1000, 100, 10**9, ranks={}))
-    assert "product operator, base Gram matrix held, working set up to" in roomy
+    plan = make_plan(kernel, 1000, 100, 10**9, ranks={})
+    roomy = str(plan)
+    assert f"product operator, base Gram matrix held, working set up to {plan.working_set:,} pairs" in roomy
+    assert 12 * plan.working_set**2 <= 10**9 < 13 * (plan.working_set + 1) ** 2
     assert roomy.endswith("of 954 MiB")
     tight = str(make_plan(kernel, 1000, 10_000, 2 * 10**8, ranks={}))
     assert "blocked operator, base kernel values computed anew" in tight
