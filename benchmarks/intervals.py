@@ -15,8 +15,8 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 import pairlearn as pl
+from benchmarks.harness import Figure, Row, peak_memory, print_figures, run_rows, timed
 from pairlearn.evaluation.intervals import FmrAt, FnmrAt, Interval, difference_interval, interval
-from pairlearn.testing import Figure, Row, peak_memory, print_figures, run_rows, timed
 
 N_IDENTITIES, PER_IDENTITY = 50, 4
 MEANS = (3.2, 2.9)  # of the positive pairs of the two systems
@@ -26,7 +26,7 @@ RATES = {
     "EER": pl.equal_error_rate,
     "FNMR at a threshold": FnmrAt(THRESHOLD),
     "FMR at a threshold": FmrAt(THRESHOLD),
-    "FNMR at FMR 1e-2": partial(pl.fnmr_at_fmr, fmr=FMR),
+    "FNMR at FMR 1e-2": partial(pl.evaluation.fnmr_at_fmr, fmr=FMR),
 }
 DIFFERENCE = "difference of two EERs"
 

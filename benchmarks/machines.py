@@ -14,8 +14,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import pairlearn as pl
+from benchmarks.harness import Figure, print_figures, run_rows, timed
 from pairlearn.kernels import Gaussian
-from pairlearn.testing import Figure, print_figures, run_rows, timed
 
 LIMIT = 240.0
 """Seconds for plain SMO."""

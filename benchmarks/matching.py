@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 import pairlearn as pl
+from benchmarks.harness import Figure, data_folder, print_figures, run_rows, timed
 from pairlearn.errors import InputError
 from pairlearn.images import hog
-from pairlearn.testing import Figure, data_folder, print_figures, run_rows, timed
 
 SIDE, CHANNELS = 8, 31
 

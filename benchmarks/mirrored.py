@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import pairlearn as pl
-from pairlearn.testing import Figure, print_figures, run_rows, timed
+from benchmarks.harness import Figure, print_figures, run_rows, timed
 
 
 def mirrored(quick: bool) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def mirrored(quick: bool) -> dict[str, Any]:
     X = rng.normal(size=(n_classes, 10))[classes] + 0.5 * rng.normal(size=(len(classes), 10))
     pairs = pl.all_pairs(X)
     y = pairs.labels(classes)
-    plain = pl.poly_direct_sum(degree=2, offset=1.0)
+    plain = pl.pair_kernels.poly_direct_sum(degree=2, offset=1.0)
     direct = pl.PairSVC(plain.balanced(), "rbf", tol=1e-4, solver="smo")
     both = pl.PairSVC(plain, "rbf", tol=1e-4, solver="smo", mirrored=True)
     direct.fit(pairs, y)

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 import pairlearn as pl
+from benchmarks.harness import Figure, data_folder, print_figures, run_rows, timed
 from pairlearn.errors import InputError
-from pairlearn.testing import Figure, data_folder, print_figures, run_rows, timed
 
 DIMENSION, DIGITS = 784, (3, 5)
 

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.metrics import det_curve as reference
 
 import pairlearn as pl
-from pairlearn.testing import Figure, peak_memory, print_figures, run_rows, timed
+from benchmarks.harness import Figure, peak_memory, print_figures, run_rows, timed
 
 
 def simulate(n: int, decimals: int | None = None) -> pl.Scores:

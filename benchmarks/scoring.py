@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import pairlearn as pl
-from pairlearn.operators.function import PairFunction
-from pairlearn.testing import Figure, gemm_seconds, peak_memory, print_figures, run_rows, timed
+from benchmarks.harness import Figure, gemm_seconds, peak_memory, print_figures, run_rows, timed
+from pairlearn.functions.function import PairFunction
 
 
 def dimension(quick: bool) -> dict[str, Any]:

@@ -17,8 +17,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import pairlearn as pl
-from pairlearn.selection.settings import Family, Space
-from pairlearn.testing import Figure, print_figures, run_rows, timed
+from benchmarks.harness import Figure, print_figures, run_rows, timed
+from pairlearn.selection.search.settings import Family, Space
 
 KERNELS = ("metric", "tensor", "tensor_metric", "direct_sum", "direct_metric")
 BASES = ("linear", "poly", "rbf")

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 import pairlearn as pl
-from pairlearn.testing import Figure, Row, gemm_seconds, peak_memory, print_figures, run_rows, timed
+from benchmarks.harness import Figure, Row, gemm_seconds, peak_memory, print_figures, run_rows, timed
 
 
 def identities(n_classes: int, epcr: int, d: int = 50, spread: float = 1.0, seed: int = 0) -> tuple[Any, Any]:
@@ -152,7 +152,7 @@ def c_path(quick: bool) -> dict[str, Any]:
     cold = {C: fit(X, classes, kernel="tensor", base="rbf", C=C)["seconds"] for C in path}
     pairs = pl.all_pairs(X)
     y = pairs.labels(classes)
-    clf = pl.PairSVC("tensor", pl.Gram(pl.kernels.Gaussian(), X), warm_start=True)
+    clf = pl.PairSVC("tensor", pl.kernels.Gram(pl.kernels.Gaussian(), X), warm_start=True)
     whole, _ = timed(lambda: [clf.set_params(C=C).fit(pairs, y) for C in path])
     return {"path_seconds": whole, "slowest_cold": max(cold.values()), "ratio": whole / max(cold.values())}
 
@@ -169,7 +169,7 @@ def gradient(quick: bool) -> dict[str, Any]:
     rng = np.random.default_rng(0)
     dense = rng.normal(size=len(pairs))
     sparse = np.where(rng.random(len(pairs)) < 20_000 / len(pairs), dense, 0.0)
-    K = pl.Gram(pl.kernels.Gaussian(), X).matrix
+    K = pl.kernels.Gram(pl.kernels.Gaussian(), X).matrix
     M = rng.normal(size=(m, m))
     operator @ dense, operator @ sparse
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pairlearn.testing import Figure, print_figures, run_rows, timed
+from benchmarks.harness import Figure, print_figures, run_rows, timed
 
 FIRST_FIT = """
 import pairlearn as pl

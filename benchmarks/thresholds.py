@@ -15,9 +15,9 @@ import numpy as np
 from scipy.special import ndtr
 
 import pairlearn as pl
+from benchmarks.harness import Figure, Row, print_figures, run_rows, timed
 from pairlearn.errors import InputError
 from pairlearn.evaluation.thresholds import threshold_at_fmr
-from pairlearn.testing import Figure, Row, print_figures, run_rows, timed
 
 EXAMPLE, NOISE, PAIRS_PER_COUPLE = 0.3, 1.0, 4
 MODERATE, LARGE = 0.5, 1.0  # standard deviations of the effects of identities

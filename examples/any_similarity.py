@@ -12,10 +12,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 import pairlearn as pl
-from pairlearn.estimators.basis_expansion import BasisExpansion
-from pairlearn.estimators.basis_svc import BasisSVC
-from pairlearn.estimators.greedy_similarities import GreedySimilarities
-from pairlearn.estimators.nystrom import IndefiniteNystrom
+from pairlearn.similarities.basis_expansion import BasisExpansion
+from pairlearn.similarities.basis_svc import BasisSVC
+from pairlearn.similarities.greedy import GreedySimilarities
+from pairlearn.similarities.nystrom import IndefiniteNystrom
 
 WORDS = {
     "English": """the weather although through knowledge thought brother wheel whisper shoulder right night light

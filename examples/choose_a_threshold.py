@@ -43,11 +43,11 @@ def main() -> None:
 
     development = scores_of(search, X[develop], who[develop])
     threshold = pl.threshold_at_fmr(development, 0.03, confidence=0.9)
-    model = pl.Decided(search.best_estimator_, threshold, pl.LogisticCalibration(prior=0.5).fit(development))
+    model = pl.Decided(search.best_estimator_, threshold, pl.evaluation.LogisticCalibration(prior=0.5).fit(development))
     print(f"threshold {threshold}")
 
     found = scores_of(search, X[check], who[check])
-    rates = pl.rates_at(found, threshold.value)
+    rates = pl.evaluation.rates_at(found, threshold.value)
     print(f"on other people: FMR {rates.fmr:.4f} (promised 0.03), FNMR {rates.fnmr:.4f}")
     print("EER", pl.interval(found, pl.equal_error_rate))
 

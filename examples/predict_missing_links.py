@@ -71,7 +71,7 @@ def areas(graph: Graph, seed: int) -> dict[str, float]:
     scores["pair SVM on profiles"] = trained(known.pairs(*train), y, known.pairs(*test))
     # A known link is left out of its own neighbourhoods, so that training pairs look like hidden ones.
     scores[OURS] = trained(known.neighbourhoods(*train), y, known.neighbourhoods(*test))
-    return {name: pl.area_under_roc(pl.Scores(values, truth)) for name, values in scores.items()}
+    return {name: pl.evaluation.area_under_roc(pl.Scores(values, truth)) for name, values in scores.items()}
 
 
 def main() -> int:

@@ -35,6 +35,7 @@ import numpy as np
 from tasks import Results, Sample, largest_rise, print_known, row, scored, unfinished, untrained, value
 
 import pairlearn as pl
+from benchmarks.harness import Figure, Row, run_rows, timed
 from pairlearn.evaluation.bayes import (
     ClassPosteriors,
     at_prior,
@@ -45,7 +46,6 @@ from pairlearn.evaluation.bayes import (
     orthant_posteriors,
 )
 from pairlearn.evaluation.intervals import difference_interval
-from pairlearn.testing import Figure, Row, run_rows, timed
 
 QUICK = "--quick" in sys.argv
 TASKS = ("interclass", "interexample")
@@ -132,7 +132,7 @@ def machine(n: int, task: str, class_weight: Any) -> dict[str, Any]:
     found |= {"EER": 100 * pl.equal_error_rate(mine), "accepted": 100 * float(np.mean(mine.values > 0))}
     for name, one, other, rate in (
         ("EER", mine, best, pl.equal_error_rate),
-        ("area", best, mine, pl.area_under_roc),
+        ("area", best, mine, pl.evaluation.area_under_roc),
     ):
         interval = difference_interval(one, other, rate, method="jackknife")
         found |= {f"{name} − Bayes": 100 * interval.estimate, f"{name} − Bayes, high": 100 * interval.high}

@@ -36,8 +36,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
 import pairlearn as pl
+from benchmarks.harness import Figure, data_folder, print_figures, run_rows, skip_without_data, timed
 from pairlearn.kernels.base import Kernel
-from pairlearn.testing import Figure, data_folder, print_figures, run_rows, skip_without_data, timed
 
 PICTURE = Path("results") / "be_svm_cifar.png"
 SHAPES = {4: (8, 8, 31), 8: (4, 4, 31)}
@@ -148,7 +148,9 @@ def expanded(names: Sequence[str], n_bases: int, quick: bool, **settings: Any) -
 def by_nystrom(name: str, treatment: Any, quick: bool) -> Any:
     """The same linear machine on Nyström features of 500 bases; local shifts are symmetrised."""
     local = name.endswith(",1)")
-    features = pl.IndefiniteNystrom(SIMILARITIES[name], 50 if quick else 500, "index", treatment, symmetrise=local)
+    features = pl.similarities.IndefiniteNystrom(
+        SIMILARITIES[name], 50 if quick else 500, "index", treatment, symmetrise=local
+    )
     return make_pipeline(features, LinearSVC(C=1.0, dual=False, max_iter=100))
 
 
@@ -227,7 +229,7 @@ def greedy(kind: str, quick: bool) -> dict[str, Any]:
     """The order in which a greedy search on 2,000 training images adds similarities, 250 bases."""
     data = task(quick).first(200 if quick else 2000)
     named = {name: SIMILARITIES[name] for name in CANDIDATES[kind].split()}
-    model = pl.GreedySimilarities(named, expanded([], 250, quick), gain=-1.0, most=len(SETS[kind]))
+    model = pl.similarities.GreedySimilarities(named, expanded([], 250, quick), gain=-1.0, most=len(SETS[kind]))
     accuracy, seconds = reached(model, data)
     steps = {step.name: 100 * step.accuracy for step in model.path_}
     return {"path": list(steps), "validation": list(steps.values()), "test": accuracy, "seconds": seconds}
@@ -283,7 +285,7 @@ def two_kernels(quick: bool) -> dict[str, Any]:
     """Mixtures of two kernels, weight by validation, beside the Gaussian kernel on H8 alone; C = 2."""
     data, found = task(quick).first(200 if quick else 4000), {}
     for first in ("H4R", "H8L"):
-        model = pl.TwoKernelSVC(SIMILARITIES[first], SIMILARITIES["H8R"], C=2.0)
+        model = pl.similarities.TwoKernelSVC(SIMILARITIES[first], SIMILARITIES["H8R"], C=2.0)
         found[first], found[f"seconds {first}"] = reached(model, data)
         found[f"weight {first}"] = model.weight_
     return {**found, "H8R": kernelised(data.seen(8), 2.0, 1.0)[0]}

@@ -47,7 +47,7 @@ from tasks import (
 )
 
 import pairlearn as pl
-from pairlearn.testing import Figure, Row, run_rows
+from benchmarks.harness import Figure, Row, run_rows
 
 C = 1.0
 KERNELS = ("metric", "direct_sum", "tensor", "tensor_metric", "direct_metric")

@@ -40,7 +40,7 @@ from tasks import (
 )
 
 import pairlearn as pl
-from pairlearn.testing import Figure, Row, run_rows
+from benchmarks.harness import Figure, Row, run_rows
 
 C = 1000.0
 MACHINES: list[Machine] = [(k, b) for k in ("metric", "tensor", "tensor_metric") for b in ("linear", "poly")]

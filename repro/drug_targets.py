@@ -19,7 +19,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 import pairlearn as pl
-from pairlearn.testing import Figure, data_folder, print_figures, run_rows, skip_without_data
+from benchmarks.harness import Figure, data_folder, print_figures, run_rows, skip_without_data
 
 Mask = np.ndarray
 
@@ -116,7 +116,11 @@ def evaluate(name: str, setting: str, quick: bool) -> dict[str, Any]:
         truth.append(world.Y[where].ravel())
         predictions.append(getattr(world, name)(drugs, targets, option)[where].ravel())
     y, p = np.concatenate(truth), np.concatenate(predictions)
-    return {"Spearman": float(spearmanr(p, y)[0]), "concordance": pl.concordance_index(y, p), "option": option}
+    return {
+        "Spearman": float(spearmanr(p, y)[0]),
+        "concordance": pl.evaluation.concordance_index(y, p),
+        "option": option,
+    }
 
 
 def main() -> int:

@@ -18,10 +18,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 import pairlearn as pl
-from pairlearn.testing import Figure, data_folder, print_figures, run_rows, skip_without_data
+from benchmarks.harness import Figure, data_folder, print_figures, run_rows, skip_without_data
 
 TEST_FROM, VALIDATE_FROM, LEARN_FROM = 2020.0, 2018.0, 1990.0
-KERNEL = pl.pair_kernel("difference") + pl.on_signed("linear")
+KERNEL = pl.pair_kernel("difference") + pl.pair_kernels.on_signed("linear")
 
 
 @dataclass(frozen=True)

@@ -36,9 +36,9 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 
 import pairlearn as pl
+from benchmarks.harness import Figure, data_folder, print_figures, run_rows, skip_without_data
 from pairlearn.evaluation.intervals import difference_interval
 from pairlearn.selection import PairSampler, find_leaks
-from pairlearn.testing import Figure, data_folder, print_figures, run_rows, skip_without_data
 
 IMAGES, COMPONENTS, SEED = 6, 200, 0
 PAIRS = PairSampler(ratio=5.0, reflexive=False, seed=SEED)
@@ -194,7 +194,7 @@ def reduced(X: np.ndarray, n_train: int, components: int) -> np.ndarray:
 
 def whitened(Z: np.ndarray, task: Task) -> np.ndarray:
     """Rows over the spread within the persons of the training pairs; length 1."""
-    within = pl.WCCNBaseline("euclid").fit(task.train, task.labels, task.classes)
+    within = pl.baselines.WCCNBaseline("euclid").fit(task.train, task.labels, task.classes)
     return unit((Z - within.mean_) @ within.projection_)
 
 

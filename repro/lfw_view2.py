@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 import pairlearn as pl
+from benchmarks.harness import Figure, data_folder, print_figures, run_rows, skip_without_data
 from pairlearn.evaluation import accuracy_over_folds, over_folds
-from pairlearn.testing import Figure, data_folder, print_figures, run_rows, skip_without_data
 
 SCORERS = {"Euclid": pl.EuclidBaseline(), "cosine": pl.CosineBaseline()}
 FMRS = (1e-2, 1e-3)
@@ -40,7 +40,7 @@ def system(name: str) -> dict[str, Any]:
         "EER SEM": eers.standard_error,
     }
     for fmr in FMRS:
-        limits = pl.interval(scores, partial(pl.fnmr_at_fmr, fmr=fmr))
+        limits = pl.interval(scores, partial(pl.evaluation.fnmr_at_fmr, fmr=fmr))
         found[f"FNMR at FMR {fmr:g}"] = [limits.estimate, limits.low, limits.high, limits.n_units]
     return found
 

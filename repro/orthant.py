@@ -44,7 +44,7 @@ from tasks import (
 )
 
 import pairlearn as pl
-from pairlearn.testing import Figure, Row, run_rows
+from benchmarks.harness import Figure, Row, run_rows
 
 C = 1000.0
 TIME_BUDGET = 300.0

@@ -32,7 +32,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 
 import pairlearn as pl
-from pairlearn.testing import Figure, print_figures, run_rows
+from benchmarks.harness import Figure, print_figures, run_rows
 
 TWO = """
 ............

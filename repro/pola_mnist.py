@@ -35,9 +35,9 @@ from scipy.linalg import eigh
 from sklearn.decomposition import PCA
 
 import pairlearn as pl
-from pairlearn.estimators.metric_baselines import RCABaseline
-from pairlearn.estimators.plda import LDABaseline
-from pairlearn.testing import Figure, data_folder, print_figures, run_rows, skip_without_data
+from benchmarks.harness import Figure, data_folder, print_figures, run_rows, skip_without_data
+from pairlearn.baselines.linear import RCABaseline
+from pairlearn.baselines.plda import LDABaseline
 
 N_TRAIN, N_PAIRS, N_QUICK, K, SPREAD = 10_000, 1000, 1500, 3, 2.0
 CHOICE = ((4, 9), (7, 9), (3, 8), (0, 8), (1, 7))

@@ -34,8 +34,8 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 from sklearn.feature_selection import chi2
 
 import pairlearn as pl
-from pairlearn.estimators.filtering import PAUM, Filtered, NearestRelevant, Perceptron, run_filter
-from pairlearn.testing import Figure, data_folder, print_figures, run_rows, skip_without_data
+from benchmarks.harness import Figure, data_folder, print_figures, run_rows, skip_without_data
+from pairlearn.metrics.filtering import PAUM, Filtered, NearestRelevant, Perceptron, run_filter
 
 N_STREAM, N_QUICK, N_WORDS, FEWEST = 10_000, 1000, 500, 10
 TOPICS = (

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 import pairlearn as pl
+from benchmarks.harness import Figure, data_folder, print_figures, run_rows, skip_without_data
 from pairlearn.kernels import Gaussian
-from pairlearn.testing import Figure, data_folder, print_figures, run_rows, skip_without_data
 
 SHARE = 0.6
 """Of the proteins, for training."""
@@ -51,7 +51,7 @@ def parts(pairs: pl.Pairs, proteins: np.ndarray, seed: int) -> tuple[np.ndarray,
 
 def area(scorer: Any, pairs: pl.Pairs, y: np.ndarray) -> float:
     """Area under the ROC curve."""
-    return pl.area_under_roc(pl.Scores(scorer.decision_function(pairs), y))
+    return pl.evaluation.area_under_roc(pl.Scores(scorer.decision_function(pairs), y))
 
 
 def machine(option: tuple[str, float, float]) -> pl.PairSVC:

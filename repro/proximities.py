@@ -29,9 +29,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.svm import SVC
 
-from pairlearn.estimators.basis_svc import BasisSVC
+from benchmarks.harness import Figure, data_folder, print_figures, run_rows, skip_without_data
 from pairlearn.kernels import spectrum_report, treat_spectrum
-from pairlearn.testing import Figure, data_folder, print_figures, run_rows, skip_without_data
+from pairlearn.similarities.basis_svc import BasisSVC
 
 SETS = ("protein213", "coilyork", "gunpoint", "arrowhead", "osuleaf")
 WIDTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)

@@ -24,8 +24,8 @@ import numpy as np
 from tasks import Machine, Results, Sample, largest_rise, print_known, row, tested, trained, value
 
 import pairlearn as pl
+from benchmarks.harness import Figure, Row, gemm_seconds, peak_memory, run_rows
 from pairlearn.selection import PairSampler, count_pairs
-from pairlearn.testing import Figure, Row, gemm_seconds, peak_memory, run_rows
 
 C, EPCR = 1000.0, 8
 MACHINE: Machine = ("tensor_metric", "poly")

@@ -20,9 +20,9 @@ import numpy as np
 from scipy.stats import wilcoxon
 
 import pairlearn as pl
+from benchmarks.harness import Figure, print_figures, run_rows
 from pairlearn.errors import SymmetryWarning
 from pairlearn.kernels import FromFunction, Gaussian, Kernel, Linear, Polynomial
-from pairlearn.testing import Figure, print_figures, run_rows
 
 REPETITIONS = 20
 C_VALUES = np.geomspace(5.0**-2, 5.0**3, 7)
@@ -51,19 +51,19 @@ def small_set(antisymmetric: bool, seed: int) -> tuple[pl.Pairs, np.ndarray]:
     return both_orders(pairs), np.concatenate([means, -means if antisymmetric else means])
 
 
-def four_and_one() -> dict[str, pl.PairKernel]:
+def four_and_one() -> dict[str, pl.pair_kernels.PairKernel]:
     """The four order-invariant kernels and K_P, which is not."""
     P = np.eye(8) + 0.2 * (np.eye(8, k=1) + np.eye(8, k=-1))
     return {
-        "linear": pl.on_blocks(Linear()),
-        "polynomial": pl.on_blocks(Polynomial(degree=3)),
-        "gaussian": pl.on_blocks(Gaussian(gamma=0.5)),
-        "K_P": pl.on_blocks(quadratic(P)),
-        "K_P invariant": pl.on_blocks(quadratic(P)).order_invariant_part(),
+        "linear": pl.pair_kernels.on_blocks(Linear()),
+        "polynomial": pl.pair_kernels.on_blocks(Polynomial(degree=3)),
+        "gaussian": pl.pair_kernels.on_blocks(Gaussian(gamma=0.5)),
+        "K_P": pl.pair_kernels.on_blocks(quadratic(P)),
+        "K_P invariant": pl.pair_kernels.on_blocks(quadratic(P)).order_invariant_part(),
     }
 
 
-def mirror_images(antisymmetric: bool, kernel: pl.PairKernel, seed: int) -> dict[str, float]:
+def mirror_images(antisymmetric: bool, kernel: pl.pair_kernels.PairKernel, seed: int) -> dict[str, float]:
     """How far coefficients and function are from mirrored, in one draw of scenario 1 or 2.
 
     Where the optimum is not unique, Remark 6 applies: averaging α_ab and α_ba must not change the objective.
@@ -86,7 +86,7 @@ def mirror_images(antisymmetric: bool, kernel: pl.PairKernel, seed: int) -> dict
     }
 
 
-def kernel_matrix(kernel: pl.PairKernel, pairs: pl.Pairs) -> np.ndarray:
+def kernel_matrix(kernel: pl.pair_kernels.PairKernel, pairs: pl.Pairs) -> np.ndarray:
     """The explicit Gram matrix."""
     from pairlearn.operators.plan import build
 
@@ -130,7 +130,7 @@ def ordered_pairs(X: np.ndarray) -> pl.Pairs:
     return both_orders(pl.Pairs(X, half.left, half.right, invariant=a + b, signed=a - b))
 
 
-def accuracy(kernel: pl.PairKernel, C: float, X: np.ndarray, T: np.ndarray, labels: Any) -> float:
+def accuracy(kernel: pl.pair_kernels.PairKernel, C: float, X: np.ndarray, T: np.ndarray, labels: Any) -> float:
     """Share of right answers on all ordered pairs of T after training on those of X."""
     train, test = ordered_pairs(X), ordered_pairs(T)
     y = labels(train)
@@ -140,7 +140,7 @@ def accuracy(kernel: pl.PairKernel, C: float, X: np.ndarray, T: np.ndarray, labe
     return float((machine.predict(test) == labels(test)).mean())
 
 
-def cross_validated(kernel: pl.PairKernel, X: np.ndarray, labels: Any) -> float:
+def cross_validated(kernel: pl.pair_kernels.PairKernel, X: np.ndarray, labels: Any) -> float:
     """The C with the best accuracy over 5 folds of objects."""
     folds = np.arange(len(X)) % 5
     means = [np.mean([accuracy(kernel, C, X[folds != f], X[folds == f], labels) for f in range(5)]) for C in C_VALUES]
@@ -153,7 +153,7 @@ def repetition(antisymmetric: bool, seed: int) -> tuple[float, float]:
     labels = world(antisymmetric, rng)
     M = rng.uniform(-0.1, 0.1, size=(8, 8))
     X, T = rng.normal(scale=0.1, size=(25, 2)), rng.normal(scale=0.1, size=(100, 2))
-    plain = pl.on_blocks(quadratic(M.T @ M))
+    plain = pl.pair_kernels.on_blocks(quadratic(M.T @ M))
     found = [
         accuracy(kernel, cross_validated(kernel, X, labels), X, T, labels)
         for kernel in (plain, plain.order_invariant_part())

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import pairlearn as pl
-from pairlearn.testing import Figure, Row, print_figures, timed
+from benchmarks.harness import Figure, Row, print_figures, timed
 
 FMRS = (10.0, 1.0, 0.1)
 """In per cent: where FNMR is noted beside the EER."""

@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 import pairlearn as pl
+from benchmarks.harness import Figure, data_folder, print_figures, run_rows, skip_without_data
 from pairlearn.evaluation.intervals import difference_interval
-from pairlearn.testing import Figure, data_folder, print_figures, run_rows, skip_without_data
 
 SECONDS = 60.0
 SPLITS = 5

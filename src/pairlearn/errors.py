@@ -36,3 +36,7 @@ class SymmetryWarning(UserWarning):
 
 class DefinitenessWarning(UserWarning):
     """A kernel is not known to be positive semidefinite."""
+
+
+class MovedWarning(FutureWarning):
+    """A name has moved; the message says where to."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -90,6 +90,13 @@ def take_examples(examples: Examples, index: Ints) -> Examples:
     if isinstance(examples, np.ndarray) or sparse.issparse(examples):
         return examples[index]
     return [examples[int(i)] for i in index]
+
+
+def by_blocks(left: Ints, right: Ints, score: Callable[[Ints, Ints], Floats], width: int = 128) -> Floats:
+    """score(left, right) block by block, so that gathered rows of `width` numbers stay within 32 MB."""
+    step = max(1, 2**22 // max(width, 1))
+    parts = [score(left[t : t + step], right[t : t + step]) for t in range(0, len(left), step)]
+    return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def merge_equal_rows(rows: Floats) -> tuple[Floats, Ints]:

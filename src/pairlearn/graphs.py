@@ -14,14 +14,14 @@ from scipy import sparse
 from scipy.linalg.lapack import dpotri
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from pairlearn.cholesky import cholesky
 from pairlearn.errors import DefinitenessWarning, InputError, MissingIdsError, SymmetryError, TooLargeError
 from pairlearn.examples import as_float, refuse_nonfinite
+from pairlearn.linalg.cholesky import cholesky
+from pairlearn.linalg.threads import blas_threads
 from pairlearn.operators.plan import build, check_budget
 from pairlearn.pair_kernels import PairKernel, pair_kernel
 from pairlearn.pair_kernels.finite import Arcs, arc_keys, find_arcs, finite, node_numbers
 from pairlearn.pairs import Columns, Pairs
-from pairlearn.threads import blas_threads
 from pairlearn.types import Floats, Ints
 
 Names = str | Sequence[str] | None
@@ -219,7 +219,7 @@ class Graph:
 
         The example of a in (a, b) is (x_a, mean of X_an over the neighbours n ≠ b of a), X_an = (x_a, z_an, w_an, x_n);
         an empty mean is 0. So an arc never describes itself, and without `nodes` its degrees do not count it either.
-        `pl.group_linear` and its kin on these pairs are the multiple-pairs kernels on
+        `pl.pair_kernels.group_linear` and its kin on these pairs are the multiple-pairs kernels on
         (mean of X_na, X_ab, mean of X_bn); with other pair kernels every machine works on them too.
 
         >>> import numpy as np, pairlearn as pl

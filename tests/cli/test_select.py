@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import pairlearn as pl
 from pairlearn.cli.app import app
-from pairlearn.selection.journal import NAME
+from pairlearn.selection.search.journal import NAME
 
 COMMAND = [sys.executable, "-c", "from pairlearn.cli import main; main()"]
 FEW = ("--kernel", "tensor_metric", "--base", "linear", "--C", "1", "--C", "100")

@@ -19,13 +19,13 @@ def brute_force(y: list[int], p: list[int]) -> float:
 def test_equals_the_count_over_all_couples(rows: list[tuple[int, int]]) -> None:
     y, p = [row[0] for row in rows], [row[1] for row in rows]
     if len(set(y)) > 1:
-        assert pl.concordance_index(y, p) == pytest.approx(brute_force(y, p))
+        assert pl.evaluation.concordance_index(y, p) == pytest.approx(brute_force(y, p))
 
 
 def test_equals_the_area_under_the_roc_for_two_classes() -> None:
     rng = np.random.default_rng(0)
     y, p = rng.integers(0, 2, 500), rng.normal(size=500).round(1)
-    assert pl.concordance_index(y, p) == pytest.approx(roc_auc_score(y, p))
+    assert pl.evaluation.concordance_index(y, p) == pytest.approx(roc_auc_score(y, p))
 
 
 @pytest.mark.parametrize(
@@ -38,4 +38,4 @@ def test_equals_the_area_under_the_roc_for_two_classes() -> None:
 )
 def test_bad_input(y: list[float], p: list[float], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        pl.concordance_index(y, p)
+        pl.evaluation.concordance_index(y, p)

@@ -9,8 +9,8 @@ import pytest
 from sklearn.base import clone
 
 from pairlearn.errors import InputError
-from pairlearn.estimators.basis_svc import BasisSVC
 from pairlearn.kernels import DTW, AlignmentSimilarity, EditSimilarity
+from pairlearn.similarities.basis_svc import BasisSVC
 
 rng = np.random.default_rng(0)
 SERIES = [rng.normal(size=length) for length in (5, 7, 6, 9)]

@@ -16,10 +16,10 @@ from sklearn.svm import SVC
 
 import pairlearn as pl
 from pairlearn.errors import InputError, SymmetryError
-from pairlearn.estimators.machine import mirror
+from pairlearn.functions.function import PairFunction
 from pairlearn.kernels import Cosine, Exponential, FromFunction, Gaussian, Linear, Polynomial
+from pairlearn.machines.machine import mirror
 from pairlearn.operators import function as function_module
-from pairlearn.operators.function import PairFunction
 from pairlearn.operators.plan import build
 from pairlearn.pair_kernels import Blocks, PairKernel
 from pairlearn.solvers import Problem
@@ -78,105 +78,110 @@ def weighted(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 rbf, square, cube = Gaussian(0.3), Polynomial(2), Polynomial(3)
-by_name = pl.pair_kernel
+by_name = pl.pair_kernels.pair_kernel
 # kernel, its formula, symmetry, order-invariant
 KERNELS: dict[str, tuple[PairKernel, Formula, str, bool]] = {
-    "on_invariant": (pl.on_invariant(rbf), lambda p, q: gauss(0.3, p.z, q.z), "symmetric", True),
+    "on_invariant": (pl.pair_kernels.on_invariant(rbf), lambda p, q: gauss(0.3, p.z, q.z), "symmetric", True),
     "on_invariant_function": (
-        pl.on_invariant(FromFunction(lambda A, B: A @ np.diag([1.0, 2.0]) @ B.T)),
+        pl.pair_kernels.on_invariant(FromFunction(lambda A, B: A @ np.diag([1.0, 2.0]) @ B.T)),
         lambda p, q: dot(p.z * [1.0, 2.0], q.z),
         "symmetric",
         True,
     ),
-    "on_signed": (pl.on_signed(), lambda p, q: dot(p.w, q.w), "antisymmetric", True),
-    "on_signed_even": (pl.on_signed(square), lambda p, q: dot(p.w, q.w) ** 2, "symmetric", True),
+    "on_signed": (pl.pair_kernels.on_signed(), lambda p, q: dot(p.w, q.w), "antisymmetric", True),
+    "on_signed_even": (pl.pair_kernels.on_signed(square), lambda p, q: dot(p.w, q.w) ** 2, "symmetric", True),
     "on_signed_odd_sum": (
-        pl.on_signed(Linear() + cube),
+        pl.pair_kernels.on_signed(Linear() + cube),
         lambda p, q: dot(p.w, q.w) + dot(p.w, q.w) ** 3,
         "antisymmetric",
         True,
     ),
     "on_signed_mixed": (
-        pl.on_signed(Linear() + square),
+        pl.pair_kernels.on_signed(Linear() + square),
         lambda p, q: dot(p.w, q.w) + dot(p.w, q.w) ** 2,
         "none",
         True,
     ),
     "on_signed_cosine": (
-        pl.on_signed(Cosine()),
+        pl.pair_kernels.on_signed(Cosine()),
         lambda p, q: dot(p.w, q.w) / np.sqrt(dot(p.w, p.w) * dot(q.w, q.w)),
         "antisymmetric",
         True,
     ),
-    "on_signed_rbf": (pl.on_signed(rbf), lambda p, q: gauss(0.3, p.w, q.w), "none", True),
-    "on_blocks": (pl.on_blocks(), linear, "none", True),
-    "on_blocks_rbf": (pl.on_blocks(rbf), lambda p, q: gauss(0.3, p.whole, q.whole), "none", True),
+    "on_signed_rbf": (pl.pair_kernels.on_signed(rbf), lambda p, q: gauss(0.3, p.w, q.w), "none", True),
+    "on_blocks": (pl.pair_kernels.on_blocks(), linear, "none", True),
+    "on_blocks_rbf": (pl.pair_kernels.on_blocks(rbf), lambda p, q: gauss(0.3, p.whole, q.whole), "none", True),
     "on_blocks_exponential": (
-        pl.on_blocks(Exponential(Linear(), 2.0)),
+        pl.pair_kernels.on_blocks(Exponential(Linear(), 2.0)),
         lambda p, q: float(np.exp(linear(p, q) / 4)),
         "none",
         True,
     ),
     "on_examples_only": (
-        pl.on_blocks(rbf, ("left", "right")),
+        pl.pair_kernels.on_blocks(rbf, ("left", "right")),
         lambda p, q: gauss(0.3, p.a, q.a) * gauss(0.3, p.b, q.b),
         "none",
         True,
     ),
     "on_groups_only": (
-        pl.on_blocks(rbf, ("signed", "invariant")),
+        pl.pair_kernels.on_blocks(rbf, ("signed", "invariant")),
         lambda p, q: gauss(0.3, p.w, q.w) * gauss(0.3, p.z, q.z),
         "none",
         True,
     ),
     "weighted": (
-        pl.on_blocks(FromFunction(weighted)),
+        pl.pair_kernels.on_blocks(FromFunction(weighted)),
         lambda p, q: float(p.whole @ WEIGHTS @ q.whole),
         "none",
         False,
     ),
-    "group_linear": (pl.group_linear(), linear, "none", True),
+    "group_linear": (pl.pair_kernels.group_linear(), linear, "none", True),
     "group_linear_z": (
-        pl.group_linear(signed=False),
+        pl.pair_kernels.group_linear(signed=False),
         lambda p, q: dot(p.a, q.a) + dot(p.b, q.b) + dot(p.z, q.z),
         "none",
         True,
     ),
     "group_linear_w": (
-        pl.group_linear(invariant=False),
+        pl.pair_kernels.group_linear(invariant=False),
         lambda p, q: dot(p.a, q.a) + dot(p.b, q.b) + dot(p.w, q.w),
         "none",
         True,
     ),
-    "group_polynomial": (pl.group_polynomial(), lambda p, q: (linear(p, q) + 1) ** 2, "none", True),
-    "group_polynomial_3": (pl.group_polynomial(3, 0.5), lambda p, q: (linear(p, q) + 0.5) ** 3, "none", True),
-    "group_gaussian": (pl.group_gaussian(0.2), lambda p, q: gauss(0.2, p.whole, q.whole), "none", True),
+    "group_polynomial": (pl.pair_kernels.group_polynomial(), lambda p, q: (linear(p, q) + 1) ** 2, "none", True),
+    "group_polynomial_3": (
+        pl.pair_kernels.group_polynomial(3, 0.5),
+        lambda p, q: (linear(p, q) + 0.5) ** 3,
+        "none",
+        True,
+    ),
+    "group_gaussian": (pl.pair_kernels.group_gaussian(0.2), lambda p, q: gauss(0.2, p.whole, q.whole), "none", True),
     "group_gaussian_w": (
-        pl.group_gaussian(0.2, invariant=False),
+        pl.pair_kernels.group_gaussian(0.2, invariant=False),
         lambda p, q: gauss(0.2, p.a, q.a) * gauss(0.2, p.b, q.b) * gauss(0.2, p.w, q.w),
         "none",
         True,
     ),
     "balanced_composite": (
-        pl.balanced_composite(by_name("tensor"), invariant=rbf, signed=square),
+        pl.pair_kernels.balanced_composite(by_name("tensor"), invariant=rbf, signed=square),
         lambda p, q: tensor(p, q) + gauss(0.3, p.z, q.z) + dot(p.w, q.w) ** 2,
         "symmetric",
         True,
     ),
     "balanced_composite_z": (
-        pl.balanced_composite(by_name("direct_sum"), invariant="linear"),
+        pl.pair_kernels.balanced_composite(by_name("direct_sum"), invariant="linear"),
         lambda p, q: direct_sum(p, q) + dot(p.z, q.z),
         "symmetric",
         True,
     ),
     "balanced_composite_w": (
-        pl.balanced_composite(by_name("tensor_metric"), signed=Polynomial(4)),
+        pl.pair_kernels.balanced_composite(by_name("tensor_metric"), signed=Polynomial(4)),
         lambda p, q: tensor(p, q) + metric(p, q) + dot(p.w, q.w) ** 4,
         "symmetric",
         True,
     ),
     "balanced_composite_of_half": (
-        pl.balanced_composite(pl.poly_tensor().balanced(), invariant=rbf),
+        pl.pair_kernels.balanced_composite(pl.pair_kernels.poly_tensor().balanced(), invariant=rbf),
         lambda p, q: (
             ((dot(p.a, q.a) * dot(p.b, q.b) + 1) ** 2 + (dot(p.b, q.a) * dot(p.a, q.b) + 1) ** 2) / 2
             + gauss(0.3, p.z, q.z)
@@ -185,37 +190,37 @@ KERNELS: dict[str, tuple[PairKernel, Formula, str, bool]] = {
         True,
     ),
     "skew_composite": (
-        pl.skew_composite(by_name("tensor")),
+        pl.pair_kernels.skew_composite(by_name("tensor")),
         lambda p, q: tensor(p, q) * dot(p.w, q.w),
         "antisymmetric",
         True,
     ),
     "skew_composite_z": (
-        pl.skew_composite(by_name("direct_sum"), cube, invariant=rbf),
+        pl.pair_kernels.skew_composite(by_name("direct_sum"), cube, invariant=rbf),
         lambda p, q: (direct_sum(p, q) + gauss(0.3, p.z, q.z)) * dot(p.w, q.w) ** 3,
         "antisymmetric",
         True,
     ),
     "skew_composite_metric": (
-        pl.skew_composite(by_name("tensor_metric"), "linear", invariant="linear"),
+        pl.pair_kernels.skew_composite(by_name("tensor_metric"), "linear", invariant="linear"),
         lambda p, q: (tensor(p, q) + metric(p, q) + dot(p.z, q.z)) * dot(p.w, q.w),
         "antisymmetric",
         True,
     ),
     "sum_with_wedge": (
-        by_name("wedge") + 0.5 * pl.on_signed(),
+        by_name("wedge") + 0.5 * pl.pair_kernels.on_signed(),
         lambda p, q: (dot(p.a, q.a) * dot(p.b, q.b) - dot(p.a, q.b) * dot(p.b, q.a)) / 2 + 0.5 * dot(p.w, q.w),
         "antisymmetric",
         True,
     ),
     "product_of_odds": (
-        by_name("difference") * pl.on_signed(),
+        by_name("difference") * pl.pair_kernels.on_signed(),
         lambda p, q: dot(p.a - p.b, q.a - q.b) / 2 * dot(p.w, q.w),
         "symmetric",
         True,
     ),
     "power_of_signed": (
-        pl.power_of(pl.on_signed() + by_name("difference"), 3),
+        pl.pair_kernels.power_of(pl.pair_kernels.on_signed() + by_name("difference"), 3),
         lambda p, q: (dot(p.w, q.w) + dot(p.a - p.b, q.a - q.b) / 2) ** 3,
         "antisymmetric",
         True,
@@ -310,7 +315,7 @@ def test_halves_equal_half_sums_of_the_formula(kernel: PairKernel, formula: Form
 
 def test_any_kernel_has_an_order_invariant_part() -> None:
     """½(X P X' + TX P TX'), and the halves of that."""
-    kernel = pl.on_blocks(FromFunction(weighted))
+    kernel = pl.pair_kernels.on_blocks(FromFunction(weighted))
     part = kernel.order_invariant_part()
     train, new = pairs_for(kernel, 5), pairs_for(kernel, 6)
     P, Q_ = written_out(new), written_out(train)
@@ -329,7 +334,7 @@ def test_any_kernel_has_an_order_invariant_part() -> None:
 
 def test_other_base_kernels_on_the_examples() -> None:
     """Blocks have kernels of their own; tables take the machine's base."""
-    kernel = pl.balanced_composite(by_name("direct_sum"), invariant="linear")
+    kernel = pl.pair_kernels.balanced_composite(by_name("direct_sum"), invariant="linear")
     train, new = pairs_for(kernel, 1), pairs_for(kernel, 2)
     function = PairFunction.of(kernel.on(rbf), train, np.ones(7), 0.0)
 
@@ -364,7 +369,7 @@ def test_derived_symmetry_equals_the_probe(
 
 
 atoms = st.sampled_from(
-    [case[0] for case in KERNELS.values()] + [by_name("tensor"), by_name("wedge"), pl.poly_tensor()]
+    [case[0] for case in KERNELS.values()] + [by_name("tensor"), by_name("wedge"), pl.pair_kernels.poly_tensor()]
 )
 composed = st.one_of(
     atoms,
@@ -480,12 +485,12 @@ def test_blocks_side_by_side_of_two_tables() -> None:
     left, right = rng.normal(size=(6, 2)), rng.normal(size=(5, 3))
     pairs = pl.Pairs(left, *np.divmod(np.arange(30), 5), right_examples=right)
     y = labels(30)
-    ours = pl.PairSVC(kernel=pl.on_blocks(rbf, ("left", "right")), tol=1e-7).fit(pairs, y)
+    ours = pl.PairSVC(kernel=pl.pair_kernels.on_blocks(rbf, ("left", "right")), tol=1e-7).fit(pairs, y)
     rows = np.hstack([left[pairs.left], right[pairs.right]])
     theirs = SVC(gamma=0.3, tol=1e-7).fit(rows, y)
     np.testing.assert_allclose(ours.decision_function(pairs), theirs.decision_function(rows), atol=1e-4)
     with pytest.raises(InputError, match="two tables have one order; use the kernel itself"):
-        pl.PairSVC(kernel=pl.on_blocks(rbf, ("left", "right")).balanced()).fit(pairs, y)
+        pl.PairSVC(kernel=pl.pair_kernels.on_blocks(rbf, ("left", "right")).balanced()).fit(pairs, y)
 
 
 # --------------------------------------------------------------------------- pairs carry their blocks
@@ -580,18 +585,30 @@ def test_bad_blocks_are_refused(blocks: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: pl.balanced_composite(by_name("wedge")), "K₁ must be symmetric"),
-        (lambda: pl.balanced_composite(pl.poly_tensor()), r"K₁ must be symmetric.*or \.balanced\(\)"),
-        (lambda: pl.balanced_composite(by_name("tensor"), signed="linear"), "homogeneous of even degree"),
-        (lambda: pl.balanced_composite(by_name("tensor"), signed="rbf"), "homogeneous of even degree"),
-        (lambda: pl.skew_composite(by_name("difference")), "K₁ must be symmetric"),
-        (lambda: pl.skew_composite(by_name("tensor"), square), "homogeneous of odd degree"),
-        (lambda: pl.skew_composite(by_name("tensor"), Polynomial(3, coef0=1.0)), "homogeneous of odd degree"),
-        (lambda: pl.on_invariant().skewed(), "this kernel is symmetric, so its skew part is zero"),
-        (lambda: pl.on_signed(square).skewed(), "its skew part is zero"),
+        (lambda: pl.pair_kernels.balanced_composite(by_name("wedge")), "K₁ must be symmetric"),
+        (
+            lambda: pl.pair_kernels.balanced_composite(pl.pair_kernels.poly_tensor()),
+            r"K₁ must be symmetric.*or \.balanced\(\)",
+        ),
+        (lambda: pl.pair_kernels.balanced_composite(by_name("tensor"), signed="linear"), "homogeneous of even degree"),
+        (lambda: pl.pair_kernels.balanced_composite(by_name("tensor"), signed="rbf"), "homogeneous of even degree"),
+        (lambda: pl.pair_kernels.skew_composite(by_name("difference")), "K₁ must be symmetric"),
+        (lambda: pl.pair_kernels.skew_composite(by_name("tensor"), square), "homogeneous of odd degree"),
+        (
+            lambda: pl.pair_kernels.skew_composite(by_name("tensor"), Polynomial(3, coef0=1.0)),
+            "homogeneous of odd degree",
+        ),
+        (lambda: pl.pair_kernels.on_invariant().skewed(), "this kernel is symmetric, so its skew part is zero"),
+        (lambda: pl.pair_kernels.on_signed(square).skewed(), "its skew part is zero"),
         (lambda: KERNELS["balanced_composite"][0].skewed(), "its skew part is zero"),
-        (lambda: pl.on_blocks(FromFunction(weighted)).balanced(), r"call \.order_invariant_part\(\) first"),
-        (lambda: pl.power_of(pl.on_blocks(FromFunction(weighted)), 2), "needs an order-invariant projection"),
+        (
+            lambda: pl.pair_kernels.on_blocks(FromFunction(weighted)).balanced(),
+            r"call \.order_invariant_part\(\) first",
+        ),
+        (
+            lambda: pl.pair_kernels.power_of(pl.pair_kernels.on_blocks(FromFunction(weighted)), 2),
+            "needs an order-invariant projection",
+        ),
     ],
 )
 def test_wrong_symmetries_are_refused(make: Callable[[], object], message: str) -> None:
@@ -607,7 +624,9 @@ def test_impossible_views_are_refused(names: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("name", ["invariant", "signed"])
 def test_missing_and_unused_blocks(name: str) -> None:
-    kernel = by_name("tensor") + (pl.on_invariant() if name == "invariant" else pl.on_signed(square))
+    kernel = by_name("tensor") + (
+        pl.pair_kernels.on_invariant() if name == "invariant" else pl.pair_kernels.on_signed(square)
+    )
     bare, full = pairs_for(by_name("tensor"), 1), pairs_for(kernel, 1)
     y = labels(7)
     with pytest.raises(
@@ -629,4 +648,4 @@ def test_missing_and_unused_blocks(name: str) -> None:
 def test_views_of_examples_need_rows_of_numbers() -> None:
     pairs = pl.Pairs(["a", "b", "c"], [0, 1], [1, 2], invariant=[1.0, 2.0], signed=[1.0, 2.0])
     with pytest.raises(InputError, match="have no rows of numbers as examples; use a dense 2-D array"):
-        pl.PairSVC(kernel=pl.on_blocks(rbf).balanced()).fit(pairs, [1, -1])
+        pl.PairSVC(kernel=pl.pair_kernels.on_blocks(rbf).balanced()).fit(pairs, [1, -1])

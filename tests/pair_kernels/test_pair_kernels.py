@@ -96,7 +96,10 @@ def test_the_catalog_holds_the_ten_kernels() -> None:
 @every_name
 def test_values_equal_the_formula(name: str) -> None:
     np.testing.assert_allclose(
-        block(pl.pair_kernel(name)), DEFINITIONS[name][0](*look_ups(K, EVERY, EVERY)), rtol=1e-12, atol=1e-14
+        block(pl.pair_kernel(name)),
+        DEFINITIONS[name][0](*look_ups(K, EVERY, EVERY)),
+        rtol=1e-12,
+        atol=1e-14,
     )
 
 
@@ -135,8 +138,12 @@ def test_gram_matrices_are_positive_semidefinite(name: str) -> None:
 @pytest.mark.parametrize(("degree", "offset"), [(1, 0.0), (1, 2.0), (2, 0.0), (3, 0.5), (4, 1.0)])
 def test_polynomial_kernels_of_any_degree(degree: int, offset: float) -> None:
     ac, _, _, bd = look_ups(K, EVERY, EVERY)
-    np.testing.assert_allclose(block(pl.poly_direct_sum(degree, offset)), (ac + bd + offset) ** degree, atol=1e-13)
-    np.testing.assert_allclose(block(pl.poly_tensor(degree, offset)), (ac * bd + offset) ** degree, atol=1e-13)
+    np.testing.assert_allclose(
+        block(pl.pair_kernels.poly_direct_sum(degree, offset)), (ac + bd + offset) ** degree, atol=1e-13
+    )
+    np.testing.assert_allclose(
+        block(pl.pair_kernels.poly_tensor(degree, offset)), (ac * bd + offset) ** degree, atol=1e-13
+    )
 
 
 def test_kernels_of_degree_two_are_tables() -> None:
@@ -158,7 +165,7 @@ def test_swapping_changes_no_bit(name: str) -> None:
     np.testing.assert_array_equal(across(kernel, rows, swapped(cols), gram), sign * straight)
 
 
-@pytest.mark.parametrize("make", [pl.poly_direct_sum, pl.poly_tensor])
+@pytest.mark.parametrize("make", [pl.pair_kernels.poly_direct_sum, pl.pair_kernels.poly_tensor])
 def test_swapping_changes_no_bit_of_balanced_and_skewed_kernels(make: Callable[[], PairKernel]) -> None:
     gram = rng.normal(size=(20, 20))
     pairs = rng.integers(0, 20, 90), rng.integers(0, 20, 90)
@@ -183,7 +190,7 @@ def test_reflexive_rows_are_exactly_zero(name: str) -> None:
 @pytest.mark.parametrize("degree", [1, 2, 3, 4])
 @pytest.mark.parametrize("projection", PROJECTIONS)
 def test_powers_of_projections(projection: str, degree: int, offset: float) -> None:
-    kernel = pl.outer_power(projection, degree, offset)  # type: ignore[arg-type]
+    kernel = pl.pair_kernels.outer_power(projection, degree, offset)  # type: ignore[arg-type]
     s = DEFINITIONS[projection][0](*look_ups(K, EVERY, EVERY))
     np.testing.assert_allclose(block(kernel), (s + offset) ** degree, rtol=1e-11, atol=1e-13)
     if projection in ("direct_sum", "tensor"):
@@ -199,7 +206,7 @@ def test_powers_of_projections(projection: str, degree: int, offset: float) -> N
 @pytest.mark.parametrize("gamma", [0.3, 2.0])
 @pytest.mark.parametrize("projection", PROJECTIONS)
 def test_gaussians_of_projections(projection: str, gamma: float) -> None:
-    kernel = pl.outer_gaussian(projection, gamma)  # type: ignore[arg-type]
+    kernel = pl.pair_kernels.outer_gaussian(projection, gamma)  # type: ignore[arg-type]
     s = DEFINITIONS[projection][0](*look_ups(K, EVERY, EVERY))
     own = np.diagonal(s)
     np.testing.assert_allclose(block(kernel), np.exp(-gamma * (own[:, None] + own - 2 * s)), rtol=1e-11)
@@ -216,21 +223,23 @@ def test_gaussian_of_the_tensor_projection_written_out() -> None:
     left, right = EVERY
     own = K[left, left] * K[right, right] + K[left, right] ** 2
     expected = np.exp(-(sigma**2) / 2 * (own[:, None] + own - 2 * ac * bd - 2 * ad * bc))
-    np.testing.assert_allclose(block(pl.outer_gaussian("tensor", sigma**2)), expected, rtol=1e-12)
+    np.testing.assert_allclose(block(pl.pair_kernels.outer_gaussian("tensor", sigma**2)), expected, rtol=1e-12)
 
 
 # --------------------------------------------------------------------------- balanced, skewed
 
 
 CRUDE = {
-    "poly_direct_sum": pl.poly_direct_sum(),
-    "poly_direct_sum_3": pl.poly_direct_sum(3, 0.7),
-    "poly_tensor": pl.poly_tensor(),
-    "poly_tensor_1": pl.poly_tensor(1, 0.0),
-    "gaussian_difference": pl.outer_gaussian("difference", 0.4),
-    "gaussian_wedge": pl.outer_gaussian("wedge", 0.4),
-    "power_difference": pl.outer_power("difference", 3, 0.5),
-    "product": pl.poly_tensor(1, 0.3) * pl.poly_direct_sum(1, 0.1) * pl.outer_gaussian("wedge", 0.2),
+    "poly_direct_sum": pl.pair_kernels.poly_direct_sum(),
+    "poly_direct_sum_3": pl.pair_kernels.poly_direct_sum(3, 0.7),
+    "poly_tensor": pl.pair_kernels.poly_tensor(),
+    "poly_tensor_1": pl.pair_kernels.poly_tensor(1, 0.0),
+    "gaussian_difference": pl.pair_kernels.outer_gaussian("difference", 0.4),
+    "gaussian_wedge": pl.pair_kernels.outer_gaussian("wedge", 0.4),
+    "power_difference": pl.pair_kernels.outer_power("difference", 3, 0.5),
+    "product": pl.pair_kernels.poly_tensor(1, 0.3)
+    * pl.pair_kernels.poly_direct_sum(1, 0.1)
+    * pl.pair_kernels.outer_gaussian("wedge", 0.2),
 }
 
 
@@ -250,10 +259,10 @@ def test_balanced_and_skewed_are_half_sums(kernel: PairKernel) -> None:
 
 
 def test_well_known_halves() -> None:
-    assert pl.poly_tensor(1, 0.0).balanced() == pl.pair_kernel("tensor")
-    assert pl.poly_tensor(1, 0.0).skewed() == pl.pair_kernel("wedge")
-    assert pl.poly_direct_sum(1, 0.0).balanced() == pl.pair_kernel("direct_sum")
-    assert pl.poly_direct_sum(1, 0.0).skewed() == pl.pair_kernel("difference")
+    assert pl.pair_kernels.poly_tensor(1, 0.0).balanced() == pl.pair_kernel("tensor")
+    assert pl.pair_kernels.poly_tensor(1, 0.0).skewed() == pl.pair_kernel("wedge")
+    assert pl.pair_kernels.poly_direct_sum(1, 0.0).balanced() == pl.pair_kernel("direct_sum")
+    assert pl.pair_kernels.poly_direct_sum(1, 0.0).skewed() == pl.pair_kernel("difference")
 
 
 @pytest.mark.parametrize("name", [name for name, (_, kind) in DEFINITIONS.items() if kind == "symmetric"])
@@ -275,7 +284,10 @@ def test_antisymmetric_kernels_have_no_balanced_part(name: str) -> None:
 ONE_SIDED = {
     "ac": (from_table(table(ac=1.0)), lambda ac, ad, bc, bd: ac),
     "two": (from_table(table(ac=2.0, bd=0.5, ac_ac=1.0)), lambda ac, ad, bc, bd: 2 * ac + bd / 2 + ac**2),
-    "product": (from_table(table(ac=1.0)) * pl.poly_tensor(1, 0.5), lambda ac, ad, bc, bd: ac * (ac * bd + 0.5)),
+    "product": (
+        from_table(table(ac=1.0)) * pl.pair_kernels.poly_tensor(1, 0.5),
+        lambda ac, ad, bc, bd: ac * (ac * bd + 0.5),
+    ),
 }
 
 
@@ -296,7 +308,7 @@ def test_kernels_that_depend_on_the_order(kernel: PairKernel, formula: Formula) 
 
 
 def test_order_invariant_part_of_an_order_invariant_kernel_is_itself() -> None:
-    assert pl.poly_tensor().order_invariant_part() == pl.poly_tensor()
+    assert pl.pair_kernels.poly_tensor().order_invariant_part() == pl.pair_kernels.poly_tensor()
 
 
 # --------------------------------------------------------------------------- random compositions
@@ -307,11 +319,11 @@ projections = st.sampled_from(list(PROJECTIONS))
 def compositions(offsets: list[float], factors: list[float]) -> st.SearchStrategy[PairKernel]:
     offset = st.sampled_from(offsets)
     atoms = st.one_of(
-        st.sampled_from(list(CATALOG)).map(pl.pair_kernel),
-        st.builds(pl.outer_power, projections, st.integers(1, 4), offset),
-        st.builds(pl.outer_gaussian, projections, st.sampled_from([0.1, 0.5])),
-        st.builds(pl.poly_direct_sum, st.integers(1, 3), offset),
-        st.builds(pl.poly_tensor, st.integers(1, 3), offset),
+        st.sampled_from(list(CATALOG)).map(pl.pair_kernels.pair_kernel),
+        st.builds(pl.pair_kernels.outer_power, projections, st.integers(1, 4), offset),
+        st.builds(pl.pair_kernels.outer_gaussian, projections, st.sampled_from([0.1, 0.5])),
+        st.builds(pl.pair_kernels.poly_direct_sum, st.integers(1, 3), offset),
+        st.builds(pl.pair_kernels.poly_tensor, st.integers(1, 3), offset),
         st.sampled_from([from_table(table(ac=1.0)), from_table(table(ac=0.5, bd=0.25, ad=2.0))]),
     )
 
@@ -347,7 +359,7 @@ def test_derived_symmetry_is_never_wrong(kernel: PairKernel) -> None:
 
 @pytest.mark.parametrize(("r", "q"), [(0.1, 0.3), (0.9, 0.3), (0.9, 0.1)])
 def test_rounded_coefficients_keep_order_invariance(r: float, q: float) -> None:
-    kernel = q * pl.poly_tensor(1, r) * pl.poly_direct_sum(2, q)
+    kernel = q * pl.pair_kernels.poly_tensor(1, r) * pl.pair_kernels.poly_direct_sum(2, q)
     assert probe(kernel)[1]
     assert kernel.order_invariant
     assert kernel.balanced().symmetry == "symmetric"
@@ -432,13 +444,16 @@ def test_equal_bases_are_merged() -> None:
     [
         (lambda: pl.pair_kernel("DS"), "unknown pair kernel 'DS'; choose poly_direct_sum, "),
         (lambda: pl.pair_kernel(3), "unknown pair kernel 3"),  # type: ignore[arg-type]
-        (lambda: pl.outer_power("sum", 2), "unknown projection 'sum'; choose direct_sum, difference"),
-        (lambda: pl.outer_gaussian("sum"), "unknown projection 'sum'"),
-        (lambda: pl.outer_power("tensor", 0), "degree must be a positive integer, got 0"),
-        (lambda: pl.outer_power("tensor", 1.5), "degree must be a positive integer"),  # type: ignore[arg-type]
-        (lambda: pl.poly_tensor(2, -1.0), r"offset must be ≥ 0 \(otherwise the kernel is indefinite\), got -1"),
-        (lambda: pl.poly_direct_sum(2, math.nan), "offset must be ≥ 0"),
-        (lambda: pl.outer_gaussian("tensor", 0.0), "gamma must be > 0"),
+        (lambda: pl.pair_kernels.outer_power("sum", 2), "unknown projection 'sum'; choose direct_sum, difference"),
+        (lambda: pl.pair_kernels.outer_gaussian("sum"), "unknown projection 'sum'"),
+        (lambda: pl.pair_kernels.outer_power("tensor", 0), "degree must be a positive integer, got 0"),
+        (lambda: pl.pair_kernels.outer_power("tensor", 1.5), "degree must be a positive integer"),  # type: ignore[arg-type]
+        (
+            lambda: pl.pair_kernels.poly_tensor(2, -1.0),
+            r"offset must be ≥ 0 \(otherwise the kernel is indefinite\), got -1",
+        ),
+        (lambda: pl.pair_kernels.poly_direct_sum(2, math.nan), "offset must be ≥ 0"),
+        (lambda: pl.pair_kernels.outer_gaussian("tensor", 0.0), "gamma must be > 0"),
         (lambda: 0.0 * pl.pair_kernel("tensor"), "finite factor > 0, got 0"),
         (lambda: pl.pair_kernel("tensor") * -1.0, "finite factor > 0"),
         (lambda: math.inf * pl.pair_kernel("tensor"), "finite factor > 0"),

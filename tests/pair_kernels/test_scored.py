@@ -24,13 +24,13 @@ def test_equals_the_same_score_given_as_an_invariant_feature() -> None:
     score = pl.EuclidBaseline().decision_function(PAIRS)
     standard = ((score - score.mean()) / score.std())[:, None]
     given = pl.Pairs(X, PAIRS.left, PAIRS.right, invariant=standard)
-    ours = pl.PairSVC(TENSOR + pl.on_score(pl.EuclidBaseline(), weight=3.0), tol=1e-6).fit(PAIRS, Y)
-    expected = pl.PairSVC(TENSOR + 3.0 * pl.on_invariant("linear"), tol=1e-6).fit(given, Y)
+    ours = pl.PairSVC(TENSOR + pl.pair_kernels.on_score(pl.EuclidBaseline(), weight=3.0), tol=1e-6).fit(PAIRS, Y)
+    expected = pl.PairSVC(TENSOR + 3.0 * pl.pair_kernels.on_invariant("linear"), tol=1e-6).fit(given, Y)
     np.testing.assert_allclose(ours.decision_function(PAIRS), expected.decision_function(given), atol=1e-4)
 
 
 def test_a_large_weight_orders_pairs_nearly_as_the_baseline_does() -> None:
-    kernel = TENSOR + pl.on_score(pl.EuclidBaseline(), weight=1e6)
+    kernel = TENSOR + pl.pair_kernels.on_score(pl.EuclidBaseline(), weight=1e6)
     # Balanced, for otherwise "all different" is the optimum of so small a C.
     model = pl.PairSVC(kernel, C=1e-6, tol=1e-6, class_weight="balanced").fit(PAIRS, Y)
     g, s = model.decision_function(PAIRS), pl.EuclidBaseline().decision_function(PAIRS)
@@ -38,42 +38,42 @@ def test_a_large_weight_orders_pairs_nearly_as_the_baseline_does() -> None:
 
 
 def test_scores_are_standardised_on_the_training_pairs_only() -> None:
-    model = pl.PairSVC(TENSOR + pl.on_score(pl.EuclidBaseline())).fit(PAIRS, Y)
+    model = pl.PairSVC(TENSOR + pl.pair_kernels.on_score(pl.EuclidBaseline())).fit(PAIRS, Y)
     far = pl.Pairs(np.vstack([X, X + 50.0]), [0], [45])
     alone, together = model.decision_function(far), model.decision_function(far[[0, 0]])
     np.testing.assert_array_equal(together, np.repeat(alone, 2))
 
 
 def test_swapping_changes_no_bit() -> None:
-    model = pl.PairSVC(TENSOR + pl.on_score(pl.EuclidBaseline())).fit(PAIRS, Y)
+    model = pl.PairSVC(TENSOR + pl.pair_kernels.on_score(pl.EuclidBaseline())).fit(PAIRS, Y)
     np.testing.assert_array_equal(model.decision_function(PAIRS), model.decision_function(PAIRS.swapped()))
 
 
 def test_learnt_baselines_and_machines_may_be_the_start(tmp_path: Path) -> None:
-    for start in (pl.PLDABaseline().fit(PAIRS, Y), pl.PairSVC("metric").fit(PAIRS, Y)):
-        model = clone(pl.PairSVC(TENSOR + pl.on_score(start))).fit(PAIRS, Y)
+    for start in (pl.baselines.PLDABaseline().fit(PAIRS, Y), pl.PairSVC("metric").fit(PAIRS, Y)):
+        model = clone(pl.PairSVC(TENSOR + pl.pair_kernels.on_score(start))).fit(PAIRS, Y)
         pl.save(model, tmp_path / "model.safetensors")
         again = pl.load(tmp_path / "model.safetensors")
         np.testing.assert_array_equal(again.decision_function(PAIRS), model.decision_function(PAIRS))
 
 
 def test_views_of_equal_models_are_equal() -> None:
-    one, other = (pl.on_score(pl.RCABaseline().fit(PAIRS, Y)) for _ in range(2))
+    one, other = (pl.pair_kernels.on_score(pl.baselines.RCABaseline().fit(PAIRS, Y)) for _ in range(2))
     assert one == other
-    assert one != pl.on_score(pl.RCABaseline(shrinkage=0.5).fit(PAIRS, Y))
+    assert one != pl.pair_kernels.on_score(pl.baselines.RCABaseline(shrinkage=0.5).fit(PAIRS, Y))
     assert (one + other).terms == (2.0 * one).terms
 
 
 def test_models_without_scores_are_refused() -> None:
     with pytest.raises(InputError, match="decision_function"):
-        pl.on_score(object())
+        pl.pair_kernels.on_score(object())
 
 
 @pytest.mark.parametrize("baseline", [pl.EuclidBaseline(), pl.CosineBaseline()])
 def test_a_block_of_scores_is_that_of_its_pairs(baseline: Any) -> None:
     X, classes = pl.data.double_interval(6, 4, n=20, seed=0)
     pairs = pl.all_pairs(X, reflexive=False)
-    kernel = pl.pair_kernel("tensor_metric") + pl.on_score(baseline, weight=3.0)
+    kernel = pl.pair_kernel("tensor_metric") + pl.pair_kernels.on_score(baseline, weight=3.0)
     model = pl.PairSVC(kernel).fit(pairs, pairs.labels(classes))
     probe, gallery = X[:5], X[7:20]
     a, b = np.divmod(np.arange(5 * 13), 13)
@@ -88,6 +88,6 @@ def test_a_scorer_without_blocks_is_named() -> None:
 
     X, classes = pl.data.double_interval(6, 4, n=20, seed=0)
     pairs = pl.all_pairs(X, reflexive=False)
-    model = pl.PairSVC(pl.pair_kernel("metric") + pl.on_score(Half())).fit(pairs, pairs.labels(classes))
+    model = pl.PairSVC(pl.pair_kernel("metric") + pl.pair_kernels.on_score(Half())).fit(pairs, pairs.labels(classes))
     with pytest.raises(InputError, match="Half has no score_block"):
         model.score_block(X[:2], X[2:4])

@@ -34,7 +34,7 @@ def test_smaller_errors_score_higher() -> None:
 def test_errors_equal_the_rates() -> None:
     scores = pl.Scores(model.decision_function(pairs), y, left=pairs.left, right=pairs.right)
     assert scorers.eer(model, pairs, y) == -pl.equal_error_rate(scores)
-    assert scorers.FNMRAt(0.05)(model, pairs, y) == -pl.fnmr_at_fmr(scores, 0.05)
+    assert scorers.FNMRAt(0.05)(model, pairs, y) == -pl.evaluation.fnmr_at_fmr(scores, 0.05)
 
 
 def test_two_tables_have_no_reflexive_pairs() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pairlearn.cholesky import forward
+from pairlearn.linalg.cholesky import forward
 from pairlearn.solvers.box import Box
 from pairlearn.solvers.free_system import FreeSystem
 from pairlearn.solvers.pivoting import Pivoting

@@ -28,7 +28,7 @@ THIN = {
     "difference, gaussian": difference.on(Gaussian(0.2)),
     "difference, linear": difference.on(Linear()),
     "three times direct_sum": (3.0 * direct_sum).on(Gaussian(0.2)),
-    "with signed features": difference.on(Gaussian(0.2)) + pl.on_signed("linear"),
+    "with signed features": difference.on(Gaussian(0.2)) + pl.pair_kernels.on_signed("linear"),
     "two bases": difference.on(Gaussian(0.2)) + difference.on(Linear()),
 }
 

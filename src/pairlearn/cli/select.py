@@ -26,10 +26,10 @@ from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores, equal_error_rate
 from pairlearn.examples import take_examples
 from pairlearn.selection.drawing import class_codes
-from pairlearn.selection.race import Step
-from pairlearn.selection.rungs import pairs_of
-from pairlearn.selection.settings import BASES, CS, KERNELS
-from pairlearn.selection.staged import RECORD
+from pairlearn.selection.search.race import Step
+from pairlearn.selection.search.rungs import pairs_of
+from pairlearn.selection.search.settings import BASES, CS, KERNELS
+from pairlearn.selection.search.staged import RECORD
 from pairlearn.types import Bools, Examples
 
 PLOT = "eer-per-stage.png"

@@ -1,1 +1,1 @@
-"""Thin estimators, scikit-learn shaped."""
+"""Moved: see `machines`, `baselines`, `metrics`, `similarities` and `scorers`; goes away in 0.3."""

@@ -1,8 +1,5 @@
 """Descriptors of images: gradient cells and histograms of local patterns."""
 
-from __future__ import annotations
+import lazy_loader
 
-from pairlearn.images.hog import hog
-from pairlearn.images.lbp import lbp, square_root, tplbp
-
-__all__ = ["hog", "lbp", "square_root", "tplbp"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -21,7 +21,7 @@ class Gram:
     """Gram(kernel, examples): a value that `base=` accepts, so that many fits share one matrix.
 
     >>> import numpy as np, pairlearn as pl
-    >>> pl.Gram(pl.kernels.Linear(), np.eye(2)).matrix.tolist()
+    >>> pl.kernels.Gram(pl.kernels.Linear(), np.eye(2)).matrix.tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
 

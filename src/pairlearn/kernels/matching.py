@@ -16,7 +16,7 @@ import numpy as np
 from pairlearn.errors import InputError
 from pairlearn.examples import count_examples, refuse_nonfinite
 from pairlearn.kernels.base import Kernel, self_products
-from pairlearn.threads import blas_threads
+from pairlearn.linalg.threads import blas_threads
 from pairlearn.types import Examples, Floats, Ints
 
 BLOCK = 1024

@@ -8,6 +8,7 @@ from functools import reduce
 import numpy as np
 from scipy import sparse
 
+from pairlearn.linalg.threads import blas_threads
 from pairlearn.loops import products
 from pairlearn.operators.base import PairOperator
 from pairlearn.operators.blocked import table_block, table_diagonal
@@ -17,7 +18,6 @@ from pairlearn.operators.source import Source
 from pairlearn.operators.thin import Thin, thin_table
 from pairlearn.pair_kernels import Table
 from pairlearn.pairs import Triangle
-from pairlearn.threads import blas_threads
 from pairlearn.types import Floats, Ints
 
 FEW = 0.03

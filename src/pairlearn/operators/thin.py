@@ -8,11 +8,11 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import blas, block_diag, lapack
 
+from pairlearn.linalg.threads import blas_threads
 from pairlearn.loops.products import add_weighted_gram
 from pairlearn.operators.source import Source
 from pairlearn.pair_kernels import Table
 from pairlearn.pair_kernels.catalog import PROJECTIONS
-from pairlearn.threads import blas_threads
 from pairlearn.types import Floats, Ints
 
 

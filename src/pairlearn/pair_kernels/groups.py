@@ -13,7 +13,7 @@ def on_invariant(kernel: str | Kernel = "linear") -> PairKernel:
     """k(z, z') on the features that stay when a pair is swapped: symmetric.
 
     >>> import pairlearn as pl
-    >>> (pl.pair_kernel("tensor") + pl.on_invariant("rbf")).symmetry
+    >>> (pl.pair_kernel("tensor") + pl.pair_kernels.on_invariant("rbf")).symmetry
     'symmetric'
     """
     return from_view(Seen(Blocks(("invariant",)), as_kernel(kernel)))
@@ -23,8 +23,8 @@ def on_signed(kernel: str | Kernel = "linear") -> PairKernel:
     """k(w, w') on the features that change sign: antisymmetric for odd homogeneous k, symmetric for even.
 
     >>> import pairlearn as pl
-    >>> pl.on_signed("linear").symmetry, pl.on_signed("poly").symmetry, pl.on_signed("rbf").symmetry
-    ('antisymmetric', 'symmetric', 'none')
+    >>> [pl.pair_kernels.on_signed(name).symmetry for name in ("linear", "poly", "rbf")]
+    ['antisymmetric', 'symmetric', 'none']
     """
     return from_view(Seen(Blocks(("signed",)), as_kernel(kernel)))
 
@@ -35,7 +35,7 @@ def on_blocks(kernel: str | Kernel = "linear", blocks: tuple[str, ...] = BLOCKS)
     Any other k becomes order-invariant by `.order_invariant_part()`, ½(K(ab, cd) + K(ba, dc)).
 
     >>> import pairlearn as pl
-    >>> pl.on_blocks("rbf").order_invariant, pl.on_blocks("rbf").skewed().symmetry
+    >>> pl.pair_kernels.on_blocks("rbf").order_invariant, pl.pair_kernels.on_blocks("rbf").skewed().symmetry
     (True, 'antisymmetric')
     """
     return from_view(Seen(Blocks(blocks), as_kernel(kernel)))
@@ -66,7 +66,7 @@ def balanced_composite(
     """K₁(ab, cd) + k₂(z, z') + k₃(w, w') with symmetric K₁ and even k₃: symmetric.
 
     >>> import pairlearn as pl
-    >>> pl.balanced_composite(pl.pair_kernel("tensor"), invariant="rbf", signed="poly").symmetry
+    >>> pl.pair_kernels.balanced_composite(pl.pair_kernel("tensor"), invariant="rbf", signed="poly").symmetry
     'symmetric'
     """
     kernel = _with_invariant(pairs, invariant)
@@ -84,7 +84,7 @@ def skew_composite(
     """(K₁(ab, cd) + k₂(z, z')) · k₃(w, w') with symmetric K₁ and odd k₃: antisymmetric.
 
     >>> import pairlearn as pl
-    >>> pl.skew_composite(pl.pair_kernel("tensor"), "linear", invariant="rbf").symmetry
+    >>> pl.pair_kernels.skew_composite(pl.pair_kernel("tensor"), "linear", invariant="rbf").symmetry
     'antisymmetric'
     """
     part = on_signed(signed)

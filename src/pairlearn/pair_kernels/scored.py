@@ -72,7 +72,7 @@ def on_score(*models: Any, weight: float = 1.0) -> PairKernel:
     Models that learnt from the same pairs score these too well: StackedPairSVC fits them on other classes.
 
     >>> import pairlearn as pl
-    >>> kernel = pl.pair_kernel("tensor_metric") + pl.on_score(pl.CosineBaseline(), weight=10.0)
+    >>> kernel = pl.pair_kernel("tensor_metric") + pl.pair_kernels.on_score(pl.CosineBaseline(), weight=10.0)
     >>> kernel.symmetry
     'symmetric'
     """

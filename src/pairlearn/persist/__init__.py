@@ -16,7 +16,7 @@ import safetensors.numpy
 
 from pairlearn.data.files import write_whole
 from pairlearn.errors import InputError
-from pairlearn.estimators.machine import PairMachine
+from pairlearn.machines.machine import PairMachine
 from pairlearn.persist.checks import check_function
 from pairlearn.persist.known import MODELS
 from pairlearn.persist.values import Tensors, content_of, model_of

@@ -10,9 +10,9 @@ from scipy import sparse
 
 from pairlearn.errors import InputError
 from pairlearn.examples import count_examples
+from pairlearn.functions.function import PairFunction
 from pairlearn.kernels import Kernel
 from pairlearn.kernels.similarity import Columns
-from pairlearn.operators.function import PairFunction
 from pairlearn.pair_kernels import Seen
 from pairlearn.pair_kernels.finite import Arcs, Finite
 from pairlearn.persist.known import VALUES

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pairlearn.estimators.baselines import CosineBaseline, EuclidBaseline
-from pairlearn.estimators.basis_expansion import BasisExpansion
-from pairlearn.estimators.basis_svc import BasisSVC
-from pairlearn.estimators.decided import Decided
-from pairlearn.estimators.learnt_baselines import (
+from pairlearn.baselines.registry import (
     KISSMEBaseline,
     LDABaseline,
     LogisticBaseline,
@@ -17,19 +13,11 @@ from pairlearn.estimators.learnt_baselines import (
     RCABaseline,
     WCCNBaseline,
 )
-from pairlearn.estimators.metric_state import MetricState
-from pairlearn.estimators.nystrom import IndefiniteNystrom
-from pairlearn.estimators.one_class import OneClassPairSphere, OneClassPairSVM
-from pairlearn.estimators.pair_ranker import PairRanker
-from pairlearn.estimators.pair_svc import PairSVC
-from pairlearn.estimators.pair_svr import PairSVR
-from pairlearn.estimators.pseudo_metric import KernelPseudoMetric, OnlinePseudoMetric
-from pairlearn.estimators.similarity_blocks import Block
-from pairlearn.estimators.spans import KernelSpan, RowSpan
-from pairlearn.estimators.transductive import Switching, TransductivePairSVC
+from pairlearn.baselines.untrained import CosineBaseline, EuclidBaseline
 from pairlearn.evaluation.calibration import FittedCalibration, Knots, Line
 from pairlearn.evaluation.fusion import FittedFusion
 from pairlearn.evaluation.thresholds import Threshold
+from pairlearn.functions.function import PairFunction
 from pairlearn.kernels import Cosine, Exponential, Gaussian, Linear, Polynomial, Precomputed, Standardised
 from pairlearn.kernels.base import Product, Scaled, Sum, TwoDomains
 from pairlearn.kernels.mapped import Mapped
@@ -37,10 +25,22 @@ from pairlearn.kernels.matching import Deformable, Rigid
 from pairlearn.kernels.sequences import DTW, AlignmentSimilarity, EditSimilarity
 from pairlearn.kernels.similarity import Columns
 from pairlearn.kernels.spectrum import Spectrum
-from pairlearn.operators.function import PairFunction
+from pairlearn.machines.one_class import OneClassPairSphere, OneClassPairSVM
+from pairlearn.machines.pair_ranker import PairRanker
+from pairlearn.machines.pair_svc import PairSVC
+from pairlearn.machines.pair_svr import PairSVR
+from pairlearn.machines.transductive import Switching, TransductivePairSVC
+from pairlearn.metrics.metric_state import MetricState
+from pairlearn.metrics.pseudo_metric import KernelPseudoMetric, OnlinePseudoMetric
+from pairlearn.metrics.spans import KernelSpan, RowSpan
 from pairlearn.operators.plan import Plan
 from pairlearn.pair_kernels import Blocks, Expression, GaussianOf, PairKernel, Power, Scored, Seen, Table
 from pairlearn.pair_kernels.finite import Arcs, Finite
+from pairlearn.scorers.decided import Decided
+from pairlearn.similarities.basis_expansion import BasisExpansion
+from pairlearn.similarities.basis_svc import BasisSVC
+from pairlearn.similarities.blocks import Block
+from pairlearn.similarities.nystrom import IndefiniteNystrom
 from pairlearn.solvers.problem import Progress
 
 MACHINES = (PairSVC, PairRanker, PairSVR, OneClassPairSVM, OneClassPairSphere, TransductivePairSVC)

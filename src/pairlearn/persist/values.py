@@ -14,8 +14,8 @@ import numpy as np
 from scipy import sparse
 
 from pairlearn.errors import InputError
-from pairlearn.estimators.machine import PairMachine
 from pairlearn.kernels import Gram
+from pairlearn.machines.machine import PairMachine
 from pairlearn.pair_kernels import MONOMIALS, Table
 from pairlearn.persist.checks import check_function
 from pairlearn.persist.known import MODELS, VALUES

@@ -1,8 +1,5 @@
 """Reports: one record of an evaluation, written as a page, Markdown, CSV or JSON."""
 
-from pairlearn.report.html import as_html
-from pairlearn.report.record import as_json, evaluate
-from pairlearn.report.tables import ScoreTable, read_scores
-from pairlearn.report.text import as_csv, as_markdown
+import lazy_loader
 
-__all__ = ["ScoreTable", "as_csv", "as_html", "as_json", "as_markdown", "evaluate", "read_scores"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

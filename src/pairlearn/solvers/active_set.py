@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from pairlearn.linalg.threads import blas_threads
 from pairlearn.loops import scan, smo
 from pairlearn.loops.blocks import set_rows_and_columns
 from pairlearn.operators.base import PairOperator, largest
@@ -27,7 +28,6 @@ from pairlearn.solvers.problem import (
     finish,
     objective_of,
 )
-from pairlearn.threads import blas_threads
 from pairlearn.types import Floats, Ints
 
 BURSTS = (2, 20)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack
 
-from pairlearn.cholesky import cholesky, forward
+from pairlearn.linalg.cholesky import cholesky, forward
 from pairlearn.loops.blocks import copy_lower
 from pairlearn.types import Bools, Floats, Ints
 

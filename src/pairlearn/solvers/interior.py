@@ -17,11 +17,11 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from pairlearn.cholesky import cholesky
+from pairlearn.linalg.cholesky import cholesky
+from pairlearn.linalg.threads import blas_threads
 from pairlearn.operators.base import PairOperator
 from pairlearn.operators.thin import Thin
 from pairlearn.solvers.box import Box
-from pairlearn.threads import blas_threads
 from pairlearn.types import Bools, Floats, Ints
 
 MAX_ITERATIONS = 200

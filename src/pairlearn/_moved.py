@@ -1,0 +1,144 @@
+"""Names that moved in 0.2: they work until 0.3, with a warning that says where they are now."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from pairlearn.errors import MovedWarning
+
+ROOT = {
+    "KISSMEBaseline": "baselines.KISSMEBaseline",
+    "LDABaseline": "baselines.LDABaseline",
+    "LogisticBaseline": "baselines.LogisticBaseline",
+    "PCACosineBaseline": "baselines.PCACosineBaseline",
+    "PLDABaseline": "baselines.PLDABaseline",
+    "RCABaseline": "baselines.RCABaseline",
+    "WCCNBaseline": "baselines.WCCNBaseline",
+    "DetBand": "evaluation.DetBand",
+    "DetCurve": "evaluation.DetCurve",
+    "FmrAt": "evaluation.FmrAt",
+    "FnmrAt": "evaluation.FnmrAt",
+    "Interval": "evaluation.Interval",
+    "IsotonicCalibration": "evaluation.IsotonicCalibration",
+    "LogisticCalibration": "evaluation.LogisticCalibration",
+    "LogisticFusion": "evaluation.LogisticFusion",
+    "SumFusion": "evaluation.SumFusion",
+    "Threshold": "evaluation.Threshold",
+    "ZNormFusion": "evaluation.ZNormFusion",
+    "area_under_roc": "evaluation.area_under_roc",
+    "cllr": "evaluation.cllr",
+    "concordance_index": "evaluation.concordance_index",
+    "cross_fitted": "evaluation.cross_fitted",
+    "det_band": "evaluation.det_band",
+    "difference_interval": "evaluation.difference_interval",
+    "fnmr_at_fmr": "evaluation.fnmr_at_fmr",
+    "min_cllr": "evaluation.min_cllr",
+    "rates_at": "evaluation.rates_at",
+    "reliability": "evaluation.reliability",
+    "threshold_at_eer": "evaluation.threshold_at_eer",
+    "threshold_by_cost": "evaluation.threshold_by_cost",
+    "Gram": "kernels.Gram",
+    "KernelPseudoMetric": "metrics.KernelPseudoMetric",
+    "PairKernel": "pair_kernels.PairKernel",
+    "balanced_composite": "pair_kernels.balanced_composite",
+    "gaussian_of": "pair_kernels.gaussian_of",
+    "group_gaussian": "pair_kernels.group_gaussian",
+    "group_linear": "pair_kernels.group_linear",
+    "group_polynomial": "pair_kernels.group_polynomial",
+    "on_blocks": "pair_kernels.on_blocks",
+    "on_invariant": "pair_kernels.on_invariant",
+    "on_score": "pair_kernels.on_score",
+    "on_signed": "pair_kernels.on_signed",
+    "outer_gaussian": "pair_kernels.outer_gaussian",
+    "outer_power": "pair_kernels.outer_power",
+    "poly_direct_sum": "pair_kernels.poly_direct_sum",
+    "poly_tensor": "pair_kernels.poly_tensor",
+    "power_of": "pair_kernels.power_of",
+    "skew_composite": "pair_kernels.skew_composite",
+    "NormalisedScorer": "scorers.NormalisedScorer",
+    "GreedySimilarities": "similarities.GreedySimilarities",
+    "IndefiniteNystrom": "similarities.IndefiniteNystrom",
+    "TwoKernelSVC": "similarities.TwoKernelSVC",
+}
+"""Names that were at the root, and where they are now."""
+
+SCORERS = {"eer": "selection.scorers.eer", "auc": "selection.scorers.auc", "FNMRAt": "selection.scorers.FNMRAt"}
+"""Names that were in `pl.scorers` when these were scikit-learn's."""
+
+MODULES = {
+    "estimators.baselines": "baselines.untrained",
+    "estimators.bases": "similarities.bases",
+    "estimators.basis_expansion": "similarities.basis_expansion",
+    "estimators.basis_svc": "similarities.basis_svc",
+    "estimators.decided": "scorers.decided",
+    "estimators.explain": "scorers.explain",
+    "estimators.filtering": "metrics.filtering",
+    "estimators.gallery": "scorers.gallery",
+    "estimators.greedy_similarities": "similarities.greedy",
+    "estimators.learnt_baselines": "baselines",
+    "estimators.metric_baselines": "baselines.linear",
+    "estimators.nystrom": "similarities.nystrom",
+    "estimators.on_examples": "on_examples",
+    "estimators.one_class": "machines.one_class",
+    "estimators.pair_ranker": "machines.pair_ranker",
+    "estimators.pair_svc": "machines.pair_svc",
+    "estimators.pair_svr": "machines.pair_svr",
+    "estimators.plda": "baselines.plda",
+    "estimators.pseudo_metric": "metrics.pseudo_metric",
+    "estimators.ranking": "machines.ranking",
+    "estimators.stacked": "baselines.stacked",
+    "estimators.transductive": "machines.transductive",
+    "estimators.two_kernels": "similarities.two_kernels",
+    "selection.staged": "selection.search.staged",
+}
+"""Modules that moved."""
+
+
+def also(table: Mapping[str, str], package: str, known: Callable[[str], Any]) -> Callable[[str], Any]:
+    """A module's `__getattr__` that finds the moved names of `table` too."""
+
+    def find(name: str) -> Any:
+        if name not in table:
+            return known(name)
+        module, _, attribute = table[name].rpartition(".")
+        _warn(f"{package}.{name}", table[name])
+        return getattr(import_module(f"pairlearn.{module}"), attribute)
+
+    return find
+
+
+class _Renamed(Loader):
+    """Loads the module that took the place of another."""
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        _warn(spec.name, self.target)
+        return import_module(f"pairlearn.{self.target}")
+
+    def exec_module(self, module: ModuleType) -> None:
+        """It has run already."""
+
+
+class _Finder(MetaPathFinder):
+    """Finds modules under their old names."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        moved = MODULES.get(name.removeprefix("pairlearn."))
+        return None if moved is None else ModuleSpec(name, _Renamed(moved))
+
+
+def _warn(old: str, new: str) -> None:
+    warnings.warn(f"{old} is now pairlearn.{new}; the old name goes away in 0.3", MovedWarning, stacklevel=3)
+
+
+if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+    sys.meta_path.append(_Finder())

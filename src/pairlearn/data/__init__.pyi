@@ -1,0 +1,13 @@
+from .protocols import Protocol as Protocol
+from .protocols import read_lfw_pairs as read_lfw_pairs
+from .protocols import read_lfw_view1 as read_lfw_view1
+from .synthetic import checker_board as checker_board
+from .synthetic import checker_board_difference_posterior as checker_board_difference_posterior
+from .synthetic import disturbed_orthant as disturbed_orthant
+from .synthetic import disturbed_orthant_posterior as disturbed_orthant_posterior
+from .synthetic import disturbed_single_interval as disturbed_single_interval
+from .synthetic import disturbed_single_interval_posterior as disturbed_single_interval_posterior
+from .synthetic import double_interval as double_interval
+from .synthetic import identical_examples as identical_examples
+from .synthetic import orthant as orthant
+from .synthetic import sliding_memory_pairs as sliding_memory_pairs

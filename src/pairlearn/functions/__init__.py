@@ -1,0 +1,1 @@
+"""What was learnt: a function g(a, b) of pairs, from support examples alone."""

@@ -1,0 +1,4 @@
+from .hog import hog as hog
+from .lbp import lbp as lbp
+from .lbp import square_root as square_root
+from .lbp import tplbp as tplbp

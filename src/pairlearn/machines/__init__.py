@@ -1,0 +1,5 @@
+"""Support vector machines on pairs: classification, ranking, regression, one class, transduction."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,123 @@
+"""The pairwise support vector machine: same or different?"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from pairlearn.errors import ConflictWarning, InputError
+from pairlearn.machines.machine import PairMachine, check_positive
+from pairlearn.pair_kernels import PairKernel
+from pairlearn.pairs import check_labels
+from pairlearn.solvers import Callback
+from pairlearn.solvers.problem import Problem
+from pairlearn.types import Floats, Ints
+
+
+class PairSVC(ClassifierMixin, PairMachine):
+    """Classifier of pairs with a symmetric pair kernel, solved exactly.
+
+    min ½θᵀKθ − yᵀθ over 0 ≤ y_i θ_i ≤ C·weight_i, Σθ = 0;   g(a, b) = Σ θ_k K((a, b), pair_k) + b.
+
+    Parameters
+    ----------
+    kernel : name of a pair kernel ("tensor_metric", "metric", "tensor", …) or a PairKernel.
+    base : "linear", "poly", "rbf", "cosine", "precomputed", a Kernel, a Gram or a callable f(A, B);
+        a tuple (left, right) of these for pairs of two tables.
+    C : box of every pair, 0 ≤ |θ| ≤ C · weight.
+    tol : KKT gap at which the solver stops.
+    class_weight : {1: w, -1: w}, "balanced" or None.
+    time_budget : seconds after which the best solution so far is kept.
+    memory_budget : bytes; None takes 60 % of the free memory.
+    random_state : seed of the first working set.
+    warm_start : start `fit` from the previous solution (other C, added pairs).
+    mirrored : train on both orders of every pair with box C/2, for checking; slower.
+    solver : "active_set" or "smo" (the plain reference).
+    callback : called with a Progress after every iteration; returning True stops.
+
+    Examples
+    --------
+    >>> import pairlearn as pl
+    >>> X, classes = pl.data.double_interval(20, 5, n=50, seed=0)
+    >>> pairs = pl.all_pairs(X, reflexive=False)
+    >>> clf = pl.PairSVC(kernel="tensor_metric", base="poly", C=1.0).fit(pairs, pairs.labels(classes))
+    >>> clf.fit_status_, clf.kkt_gap_ <= 1e-3
+    ('converged', True)
+    """
+
+    def __init__(
+        self,
+        kernel: str | PairKernel = "tensor_metric",
+        base: Any = "linear",
+        C: float = 1.0,
+        tol: float = 1e-3,
+        class_weight: Mapping[int, float] | Literal["balanced"] | None = None,
+        time_budget: float | None = None,
+        memory_budget: float | None = None,
+        random_state: int | None = None,
+        *,
+        warm_start: bool = False,
+        mirrored: bool = False,
+        solver: Literal["active_set", "smo"] = "active_set",
+        callback: Callback | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.base = base
+        self.C = C
+        self.tol = tol
+        self.class_weight = class_weight
+        self.time_budget = time_budget
+        self.memory_budget = memory_budget
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.mirrored = mirrored
+        self.solver = solver
+        self.callback = callback
+
+    # -- learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from Pairs (or an (n, 2, d) array) and labels ±1."""
+        check_positive(self, C="1.0")
+        training = self._prepare(X, sign=1)
+        pairs = training.pairs
+        labels = check_labels(y, len(pairs))
+        boxes = self.C * self._weights(len(pairs), sample_weight) * self._class_weights(labels)
+        for label in (1, -1):
+            if not (boxes[labels == label] > 0).any():
+                raise InputError(f"all pairs with label {label:+d} have weight 0; both classes are needed")
+        conflicts = pairs.conflicts(labels, ordered=training.kernel.symmetry == "none" and not self.mirrored)
+        if len(conflicts):
+            warnings.warn(conflicts.message(), ConflictWarning, stacklevel=2)
+        self._learn(training, classification(labels, boxes, total=0.0))
+        self.classes_ = np.array([-1, 1])
+        return self
+
+    def _class_weights(self, labels: Floats) -> Floats:
+        """Weight of the class of every pair."""
+        if self.class_weight is None:
+            return np.ones(len(labels))
+        if self.class_weight == "balanced":
+            shares = {label: len(labels) / (2.0 * int((labels == label).sum())) for label in (1, -1)}
+        elif isinstance(self.class_weight, Mapping) and set(self.class_weight) <= {1, -1}:
+            shares = {label: float(self.class_weight.get(label, 1.0)) for label in (1, -1)}
+        else:
+            raise InputError(f'class_weight is {{1: w, -1: w}}, "balanced" or None, got {self.class_weight!r}')
+        if not all(np.isfinite(share) and share > 0 for share in shares.values()):
+            raise InputError(f"class weights must be finite and > 0, got {shares}")
+        return np.where(labels > 0, shares[1], shares[-1])
+
+    # -- using
+
+    def predict(self, X: Any) -> Ints:
+        """+1 (same) where g > 0, else −1."""
+        return np.where(self.decision_function(X) > 0, 1, -1)
+
+
+def classification(labels: Floats, boxes: Floats, total: float | None) -> Problem:
+    """min ½θᵀKθ − yᵀθ over 0 ≤ y_i θ_i ≤ box_i, with Σθ = total for a machine with a bias."""
+    return Problem(labels, np.minimum(0.0, labels * boxes), np.maximum(0.0, labels * boxes), total=total)

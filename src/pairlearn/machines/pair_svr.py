@@ -1,0 +1,103 @@
+"""Regression on pairs: how much?"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from pairlearn.errors import InputError
+from pairlearn.examples import refuse_nonfinite
+from pairlearn.machines.machine import Mirrored, PairMachine, check_positive
+from pairlearn.pair_kernels import PairKernel
+from pairlearn.pairs import Pairs
+from pairlearn.solvers import Callback
+from pairlearn.solvers.problem import Problem
+from pairlearn.types import Floats
+
+
+class PairSVR(RegressorMixin, PairMachine):
+    """ε-insensitive regression of a number per pair; symmetric or antisymmetric as the kernel is.
+
+    min ½θᵀKθ − yᵀθ + ε‖θ‖₁ over |θ_i| ≤ C·weight_i, with Σθ = 0 and a bias unless the kernel is antisymmetric.
+
+    Parameters
+    ----------
+    kernel : name of a pair kernel ("tensor_metric", "tensor", "difference", …) or a PairKernel.
+    base : as in PairSVC; a tuple (left, right) for pairs of two tables.
+    C : box of every pair, |θ| ≤ C · weight.
+    epsilon : errors up to this size cost nothing.
+    tol, time_budget, memory_budget, random_state, warm_start, solver, callback : as in PairSVC.
+    mirrored : train on both orders of every pair, for checking; "symmetric" or "antisymmetric" where the
+        kernel is only order-invariant.
+
+    Examples
+    --------
+    >>> import numpy as np, pairlearn as pl
+    >>> X = np.random.default_rng(0).normal(size=(30, 3))
+    >>> pairs = pl.all_pairs(X, reflexive=False)
+    >>> gaps = X[pairs.left, 0] - X[pairs.right, 0]
+    >>> reg = pl.PairSVR(kernel="difference", C=10.0, epsilon=0.01).fit(pairs, gaps)
+    >>> bool(np.abs(reg.predict(pairs) - gaps).max() < 0.02), reg.intercept_
+    (True, 0.0)
+    """
+
+    def __init__(
+        self,
+        kernel: str | PairKernel = "tensor_metric",
+        base: Any = "linear",
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        tol: float = 1e-3,
+        time_budget: float | None = None,
+        memory_budget: float | None = None,
+        random_state: int | None = None,
+        *,
+        warm_start: bool = False,
+        mirrored: Mirrored = False,
+        solver: Literal["active_set", "smo"] = "active_set",
+        callback: Callback | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.base = base
+        self.C = C
+        self.epsilon = epsilon
+        self.tol = tol
+        self.time_budget = time_budget
+        self.memory_budget = memory_budget
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.mirrored = mirrored
+        self.solver = solver
+        self.callback = callback
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from Pairs (or an (n, 2, d) array) and one number per pair."""
+        check_positive(self, C="1.0")
+        if not (isinstance(self.epsilon, (int, float, np.number)) and 0 <= self.epsilon < np.inf):
+            raise InputError(f"epsilon must be a finite number ≥ 0, got {self.epsilon!r}; try epsilon=0.1")
+        training = self._prepare(X, sign=None)
+        targets = check_targets(y, training.pairs, training.sign)
+        boxes = self.C * self._weights(len(targets), sample_weight)
+        total = 0.0 if training.sign > 0 else None
+        self._learn(training, Problem(targets, -boxes, boxes, float(self.epsilon), total))
+        return self
+
+    def predict(self, X: Any) -> Floats:
+        """g of every pair, (n_pairs,)."""
+        return self.decision_function(X)
+
+
+def check_targets(y: Any, pairs: Pairs, sign: int) -> Floats:
+    """One finite number per pair; 0 for a reflexive pair where g(a, a) = −g(a, a)."""
+    targets = np.asarray(y)
+    if targets.shape != (len(pairs),):
+        raise InputError(f"y must hold one number per pair, {len(pairs)}, got shape {targets.shape}")
+    if targets.dtype.kind not in "biuf":
+        raise InputError(f"y must hold numbers, got {targets.dtype}; convert them with np.asarray(y, dtype=float)")
+    values = targets.astype(np.float64)
+    refuse_nonfinite(values, "y")
+    if sign < 0 and values[pairs.reflexive].any():
+        raise InputError("with an antisymmetric kernel g(a, a) = 0, so the label of a reflexive pair must be 0")
+    return values

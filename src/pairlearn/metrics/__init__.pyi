@@ -1,0 +1,8 @@
+from .filtering import PAUM as PAUM
+from .filtering import Filtered as Filtered
+from .filtering import NearestNeighbour as NearestNeighbour
+from .filtering import NearestRelevant as NearestRelevant
+from .filtering import Perceptron as Perceptron
+from .filtering import run_filter as run_filter
+from .pseudo_metric import KernelPseudoMetric as KernelPseudoMetric
+from .pseudo_metric import OnlinePseudoMetric as OnlinePseudoMetric

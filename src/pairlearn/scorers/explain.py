@@ -1,0 +1,298 @@
+"""Why does a pair have this score? The score of one pair as a sum over support examples, or over features.
+
+g(a, b) = Σ_k θ_k K((a, b), pair_k) + bias. **By example**: each support pair's term goes half to each of its two
+examples. **By feature**, for base kernels that are inner products: g is a quadratic form in the features of a and b,
+and each product of two features goes half to each. Scores of baselines in the kernel
+(`pl.pair_kernels.on_score`) have bars of their own, one per baseline, and so has the bias. They add up to the score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+from scipy import sparse
+
+from pairlearn.errors import InputError
+from pairlearn.examples import check_examples, take_examples
+from pairlearn.functions.function import Embedding, FormPart, LinePart, Local, PairFunction, check_domains
+from pairlearn.operators.form import Own
+from pairlearn.operators.rows import PairRows, stacked
+from pairlearn.pair_kernels import PairKernel, Scored
+from pairlearn.pairs import Pairs, as_pairs
+from pairlearn.types import Examples, Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+UP, DOWN, TOTAL = "#0072B2", "#D55E00", "#000000"  # Okabe and Ito's blue, vermilion and black
+SUFFIXES = (".png", ".svg", ".pdf")
+Bars = dict[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """score = Σ values + bias; names and values of the contributions, (n,).
+
+    >>> found = Explanation(("u", "v", "w"), np.array([0.1, -2.0, 0.3]), bias=0.5, score=-1.1)
+    >>> found.largest(1).names, found.largest(1).values.round(3).tolist()
+    (('v', '2 others'), [-2.0, 0.4])
+    """
+
+    names: tuple[str, ...]
+    values: Floats
+    bias: float
+    score: float
+
+    def largest(self, k: int = 10) -> Explanation:
+        """The k largest contributions by size, largest first, and the sum of all others as one."""
+        if k < 1:
+            raise InputError(f"k must be at least 1, got {k}; try 10")
+        order = np.argsort(-np.abs(self.values), kind="stable")
+        kept, others = order[:k], order[k:]
+        names, values = [self.names[place] for place in kept], self.values[kept]
+        if len(others):
+            names, values = [*names, f"{len(others)} others"], np.append(values, self.values[others].sum())
+        return Explanation(tuple(names), values, self.bias, self.score)
+
+
+def explain(
+    model: Any, pair: Any, *, by: Literal["example", "feature"] = "example", names: Sequence[Any] | None = None
+) -> Explanation:
+    """Contributions to the score of one pair: pl.Pairs of length 1, or a tuple of two examples.
+
+    model: a fitted PairSVC or another machine with `function_`, or a model around one.
+    names: of the training examples, or of the features.
+
+    >>> import pairlearn as pl
+    >>> X, classes = pl.data.double_interval(8, 4, n=12, seed=0)
+    >>> pairs = pl.all_pairs(X, reflexive=False)
+    >>> clf = pl.PairSVC("tensor_metric", C=1.0).fit(pairs, pairs.labels(classes))
+    >>> found = explain(clf, pairs[3:4], by="feature")
+    >>> len(found.names), bool(np.isclose(found.values.sum() + found.bias, clf.decision_function(pairs[3:4])[0]))
+    (12, True)
+    """
+    if by not in ("example", "feature"):
+        raise InputError(f'by must be "example" or "feature", got {by!r}')
+    machine = _machine(model)
+    function: PairFunction = machine.function_
+    one = _one_pair(pair, function)
+    check_domains(one, function.two_domains, bool(function.kernel.bases))
+    score = float(np.asarray(machine.decision_function(one))[0])
+    if not np.isclose(score, function(one)[0], rtol=1e-9, atol=1e-12):
+        raise InputError(f"the score of a {type(machine).__name__} is not a sum over support pairs; explain a PairSVC")
+    local = Local.of(one, function)
+    bars: Bars = {}
+    if len(function.coefficients):
+        split = _by_feature if by == "feature" else _by_example
+        bars = {**split(machine, local, names), **_baselines(function, local)}
+    return Explanation(tuple(bars), np.array(list(bars.values())), function.bias, score)
+
+
+def _machine(model: Any) -> Any:
+    """The machine with a learnt function inside a model."""
+    if hasattr(model, "function_"):
+        return model
+    for name in ("machine_", "model"):
+        if hasattr(model, name):
+            return _machine(getattr(model, name))
+    raise InputError(f"a {type(model).__name__} has no learnt function of pairs; pass a fitted PairSVC or its like")
+
+
+def _one_pair(pair: Any, function: PairFunction) -> Pairs:
+    if isinstance(pair, tuple) and len(pair) == 2:
+        tables = [check_examples(_table(example)) for example in pair]
+        if function.two_domains:
+            return Pairs(tables[0], [0], [0], right_examples=tables[1])
+        return Pairs(stacked(tables), [0], [1])
+    pairs = as_pairs(pair)
+    if len(pairs) != 1:
+        raise InputError(f"one pair is explained at a time, got {len(pairs)}; pass pairs[i:i + 1] or two examples")
+    return pairs
+
+
+def _table(example: Any) -> Examples:
+    """A table with one row."""
+    if sparse.issparse(example):
+        return example
+    if isinstance(example, np.ndarray) or (isinstance(example, list) and np.isscalar(example[0])):
+        return np.atleast_2d(np.asarray(example))
+    return [example]
+
+
+# --------------------------------------------------------------------------- over support examples
+
+
+def _by_example(machine: Any, local: Local, names: Sequence[Any] | None) -> Bars:
+    function: PairFunction = machine.function_
+    terms = function.coefficients * _kernel_values(function, local)
+    used = np.asarray(getattr(machine, "support_examples_", np.arange(int(function.left.max()) + 1)))
+    sides = [np.bincount(column, 0.5 * terms).astype(np.float64) for column in (function.left, function.right)]
+    if function.two_domains:
+        left = {f"left {name}": value for name, value in _named(used, sides[0], names).items()}
+        right = {f"right support example {place}": float(value) for place, value in enumerate(sides[1])}
+        return {**left, **right}
+    total = np.zeros(len(used))
+    for part in sides:
+        total[: len(part)] += part
+    return _named(used, total, names)
+
+
+def _named(used: Any, values: Floats, names: Sequence[Any] | None) -> Bars:
+    if names is not None and len(names) <= int(used.max(initial=-1)):
+        raise InputError(f"names has {len(names)} entries, but training example {int(used.max())} is a support example")
+    found = [f"example {row}" if names is None else str(names[row]) for row in used[: len(values)]]
+    return _added(zip(found, values, strict=True))
+
+
+def _added(parts: Any) -> Bars:
+    """Equal names, such as two examples of one person, share a bar."""
+    bars: Bars = {}
+    for name, value in parts:
+        bars[name] = bars.get(name, 0.0) + float(value)
+    return bars
+
+
+def _kernel_values(function: PairFunction, local: Local) -> Floats:
+    """K(pair, support pair) without baselines, (n_support,), in both orders where the function takes both."""
+    scored = {line.leaf for line in _score_lines(function)}
+    terms = tuple((c, atoms) for c, atoms in function.kernel.terms if not (len(atoms) == 1 and atoms[0] in scored))
+    if not terms:
+        return np.zeros(len(function.coefficients))
+
+    def values(rows: PairRows) -> Floats:
+        return function.kernel_rows(PairKernel(terms), local, rows)[0]
+
+    return _both_orders(function, local, values)
+
+
+def _both_orders(function: PairFunction, local: Local, values: Any) -> Floats:
+    straight = values(local.rows)
+    if not function.sign:
+        return np.asarray(straight)
+    return np.asarray(0.5 * (straight + function.sign * values(local.rows.swapped())))
+
+
+# --------------------------------------------------------------------------- over features
+
+
+def _by_feature(machine: Any, local: Local, names: Sequence[Any] | None) -> Bars:
+    function: PairFunction = machine.function_
+    if function.rest is not None:
+        raise InputError('this kernel is not of degree ≤ 2 in the features; use by="example"')
+    parts: list[tuple[str, float]] = []
+    for part in function.parts:
+        left, right = _of_form(part, function, local)
+        prefixes = ("left ", "right ") if function.two_domains else ("", "")
+        for values, prefix in zip((left, right), prefixes, strict=True):
+            parts += zip(_feature_names(len(values), names, prefix), values, strict=True)
+        if part.form.constant:
+            parts.append(("constant", part.form.constant))
+    for line in function.lines:
+        if not isinstance(line.leaf.view, Scored):
+            parts += [(f"pair feature {place}", value) for place, value in enumerate(_of_line(line, function, local))]
+    return _added(parts)
+
+
+def _feature_names(n: int, names: Sequence[Any] | None, prefix: str) -> list[str]:
+    if names is not None and not prefix and len(names) != n:
+        raise InputError(f"names has {len(names)} entries for {n} features; give one per feature")
+    return [str(name) for name in names] if names and not prefix else [f"{prefix}feature {place}" for place in range(n)]
+
+
+def _of_form(part: FormPart, function: PairFunction, local: Local) -> tuple[Floats, Floats]:
+    """eᵀMf + [eᵀNe + n·e] + [the same at f], each product of two features half to each; those of e and of f."""
+    a, b = int(local.rows.left[0]), int(local.rows.right[0])
+    (z, Z), (w, W) = (
+        _features(embedding, table, row, anchor)
+        for embedding, table, row, anchor in (
+            (part.left, local.left, a, function.anchor),
+            (part.right, local.right, b, function.right_anchor if function.two_domains else function.anchor),
+        )
+    )
+    left, right = _of_own(part.form.left, z, Z), _of_own(part.form.right, w, W)
+    if part.form.cross is not None:
+        e, f = (z if Z is None else Z @ z), (w if W is None else W @ w)
+        to_left, to_right = part.form.cross @ f, part.form.cross.T @ e
+        left = left + 0.5 * z * (to_left if Z is None else Z.T @ to_left)
+        right = right + 0.5 * w * (to_right if W is None else W.T @ to_right)
+    return left, right
+
+
+def _of_own(own: Own, z: Floats, Z: Floats | None) -> Floats:
+    e = z if Z is None else Z @ z
+    pull = own.linear if own.square is None else own.linear + 0.5 * (own.square @ e + own.square.T @ e)
+    return np.asarray(z * (pull if Z is None else Z.T @ pull))
+
+
+def _features(embedding: Embedding, table: Examples, row: int, anchor: Any) -> tuple[Floats, Floats | None]:
+    """Features z of one example and, where the form is over kernel values with support examples, theirs: e = Z z."""
+    base, rows = embedding.base, take_examples(table, np.array([row]))
+    dense = rows.toarray() if sparse.issparse(rows) else rows
+    z = base.features(dense) if isinstance(dense, np.ndarray) else None
+    if z is None or z.shape[1] != dense.shape[1]:
+        raise InputError(f'a {type(base).__name__} base is not linear in the features; use by="example"')
+    if embedding.anchor is None:
+        return np.asarray(z[0], dtype=np.float64), None
+    others = anchor.toarray() if sparse.issparse(anchor) else anchor
+    return np.asarray(z[0], dtype=np.float64), np.asarray(base.features(others), dtype=np.float64)
+
+
+def _score_lines(function: PairFunction) -> list[LinePart]:
+    return [line for line in function.lines if isinstance(line.leaf.view, Scored)]
+
+
+def _baselines(function: PairFunction, local: Local) -> Bars:
+    parts: list[tuple[str, float]] = []
+    for line in _score_lines(function):
+        models = cast(Scored, line.leaf.view).models
+        values = _of_line(line, function, local)
+        parts += [(f"score of {type(model).__name__}", value) for model, value in zip(models, values, strict=True)]
+    return _added(parts)
+
+
+def _of_line(line: LinePart, function: PairFunction, local: Local) -> Floats:
+    def values(rows: PairRows) -> Floats:
+        return np.asarray(line.leaf.kernel.features(rows.shown[line.leaf.view, False]), dtype=np.float64)[0]
+
+    return line.weights * _both_orders(function, local, values)
+
+
+# --------------------------------------------------------------------------- drawing
+
+
+def draw_waterfall(explanation: Explanation, path: str | Path | None = None, most: int = 12) -> Axes:
+    """Draw the bias, the largest contributions one after the other, and the score; needs matplotlib.
+
+    >>> ax = draw_waterfall(Explanation(("u", "v"), np.array([0.5, -2.0]), bias=0.5, score=-1.0))
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['bias', 'v', 'u', 'score']
+    """
+    if path is not None and Path(path).suffix.lower() not in SUFFIXES:
+        raise InputError(f"cannot write {Path(path).name!r}; the name must end in {', '.join(SUFFIXES)}")
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("drawing needs matplotlib: pip install 'pairlearn[plots]'") from error
+    shown = explanation.largest(most)
+    steps = np.array([explanation.bias, *shown.values])
+    starts = np.cumsum(steps) - steps
+    names, widths = ["bias", *shown.names, "score"], [*steps, explanation.score]
+    figure = Figure(figsize=(6.5, 0.8 + 0.32 * len(names)), layout="constrained")
+    ax: Axes = figure.subplots()
+    colours = [UP if step >= 0 else DOWN for step in steps] + [TOTAL]
+    bars = ax.barh(range(len(names)), widths, left=[*starts, 0.0], color=colours, height=0.7)
+    ax.bar_label(bars, labels=[f"{width:+.3g}".replace("-", "−") for width in widths], padding=3, fontsize=8)
+    ax.set_yticks(range(len(names)), names, fontsize=8)
+    ax.invert_yaxis()
+    ax.axvline(0.0, color="0.55", linewidth=0.7, zorder=0)
+    ax.use_sticky_edges = False  # room for the figures beside the outermost bars
+    ax.margins(x=0.15)
+    ax.set_xlabel("contribution to the score")
+    ax.spines[["top", "right"]].set_visible(False)
+    if path is not None:
+        figure.savefig(path, dpi=200)
+    return ax

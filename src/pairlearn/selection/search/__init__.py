@@ -1,0 +1,1 @@
+"""The staged search for kernel, C and training set behind `StagedSearch` and `pairlearn select`."""

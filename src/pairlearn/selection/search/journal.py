@@ -1,0 +1,69 @@
+"""The journal of a selection: every trial is a line of a file, so that a killed run goes on where it was."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from pairlearn.errors import InputError
+from pairlearn.selection.search.trials import Trial
+
+NAME = "trials.jsonl"
+
+
+class Journal:
+    """Trials by what was tried where; with a directory they are also lines of a file there.
+
+    The first line tells the data and the settings apart: a directory of another selection is refused.
+    """
+
+    def __init__(self, directory: str | Path | None, fingerprint: str) -> None:
+        self.trials: dict[tuple[Any, ...], Trial] = {}
+        self.spent = 0.0
+        self._path = None if directory is None else Path(directory) / NAME
+        if self._path is None:
+            return
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        if self._path.exists() and self._path.stat().st_size:
+            self._read(fingerprint)
+        else:
+            self._write({"fingerprint": fingerprint})
+
+    def __len__(self) -> int:
+        return len(self.trials)
+
+    def add(self, trials: Iterable[Trial], elapsed: float) -> None:
+        """Keep these trials, after so many seconds of the whole selection."""
+        self.spent = elapsed
+        for trial in trials:
+            self.trials[trial.key] = trial
+            if self._path is not None:
+                self._write({"elapsed": elapsed, **trial.as_json()})
+
+    def _write(self, record: dict[str, Any]) -> None:
+        assert self._path is not None
+        with self._path.open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps(record) + "\n")
+            lines.flush()
+            os.fsync(lines.fileno())
+
+    def _read(self, fingerprint: str) -> None:
+        assert self._path is not None
+        text = self._path.read_text(encoding="utf-8")
+        # A kill may leave half a line: it is dropped, and the trial runs again.
+        whole = text[: text.rfind("\n") + 1]
+        if whole != text:
+            self._path.write_text(whole, encoding="utf-8")
+        records = [json.loads(line) for line in whole.splitlines()]
+        if not records or records[0].get("fingerprint") != fingerprint:
+            raise InputError(
+                f"{self._path} belongs to a selection with other data or other settings; name another directory, "
+                "or delete this one to start anew"
+            )
+        for record in records[1:]:
+            self.spent = record.pop("elapsed")
+            trial = Trial.from_json(record)
+            self.trials[trial.key] = trial

@@ -1,0 +1,167 @@
+"""What staged selection chooses from: pair kernels, base kernels, C, and the baseline to start from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pairlearn.baselines.stacked import STACK, with_scores
+from pairlearn.errors import InputError
+from pairlearn.kernels import Kernel, Precomputed, Standardised, as_kernel
+from pairlearn.machines.pair_svc import PairSVC
+from pairlearn.operators.plan import build
+from pairlearn.pair_kernels import PairKernel, pair_kernel
+from pairlearn.pairs import Pairs
+
+KERNELS = ("tensor_metric", "metric", "tensor")
+BASES: dict[str, Any] = {"linear": "linear", "poly": "poly", "rbf": "rbf", "standardised": Standardised()}
+CS = (0.01, 0.1, 1.0, 10.0, 100.0)
+WEIGHTS = (1.0, 10.0)
+NO_KERNEL = "scores"
+"""In the place of kernel and base: a machine on the scores of baselines alone."""
+ALL = "stack"
+"""Starting from several baselines instead of the best one."""
+SCALE_SAMPLE = 2000
+"""Pairs over which the size of a kernel's values is measured."""
+
+
+class Family(NamedTuple):
+    """Settings that differ in C only: one path of warm starts."""
+
+    kernel: str
+    base: str
+    start: str | None = None
+    weight: float = 0.0
+
+    def at(self, C: float) -> Setting:
+        """The setting of this family with one C."""
+        return Setting(self.kernel, self.base, C, self.start, self.weight)
+
+    def __str__(self) -> str:
+        start = "" if self.start is None else f" from {self.start} ({self.weight:g})"
+        return f"{self.kernel if self.kernel == NO_KERNEL else f'{self.kernel} / {self.base}'}{start}"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One machine: C counts in units of 1 / mean K(p, p), so that one grid serves kernels of any scale.
+
+    >>> Setting("metric", "linear", 10.0).family
+    Family(kernel='metric', base='linear', start=None, weight=0.0)
+    """
+
+    kernel: str
+    base: str
+    C: float
+    start: str | None = None
+    weight: float = 0.0
+
+    @property
+    def family(self) -> Family:
+        """The setting without C."""
+        return Family(self.kernel, self.base, self.start, self.weight)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain names and numbers."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return f"{self.family}, C = {self.C:g}"
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """All settings: kernels × bases × Cs, later also from the best baseline with each of `weights`."""
+
+    kernels: dict[str, PairKernel]
+    bases: dict[str, Kernel]
+    Cs: tuple[float, ...]
+    weights: tuple[float, ...]
+
+    @classmethod
+    def of(cls, kernels: Any, bases: Any, Cs: Sequence[float], weights: Sequence[float]) -> Space:
+        """Check what the user asked for."""
+        space = cls(
+            {name: pair_kernel(value) for name, value in _named("kernels", kernels).items()},
+            {name: as_kernel(value) for name, value in _named("bases", bases).items()},
+            _numbers("Cs", Cs),
+            _numbers("weights", weights, least=0),
+        )
+        for name, kernel in space.kernels.items():
+            if kernel.symmetry != "symmetric":
+                raise InputError(f"the pair kernel {name!r} is not symmetric; selection needs symmetric ones")
+        if space.precomputed and len(space.bases) > 1:
+            raise InputError("a precomputed base cannot be compared with bases that need features; select it alone")
+        return space
+
+    @property
+    def precomputed(self) -> bool:
+        """Whether examples are rows of a matrix of similarities."""
+        return any(isinstance(base, Precomputed) for base in self.bases.values())
+
+    def settings(self) -> list[Setting]:
+        """The grid without baselines to start from."""
+        return [Setting(kernel, base, C) for kernel in self.kernels for base in self.bases for C in self.Cs]
+
+    def on_scores(self, baseline: str) -> list[Setting]:
+        """Settings on the scores of the best baseline, or of several, alone; the baseline with the smallest C first."""
+        return [Family(NO_KERNEL, NO_KERNEL, start, 1.0).at(C) for start in (baseline, ALL) for C in self._small_boxes]
+
+    def started(self, families: Sequence[Family], baseline: str) -> list[Setting]:
+        """Settings with the kernels of these families that start from the best baseline, or from several."""
+        trusts = [(start, weight) for start in (baseline, ALL) for weight in self.weights]
+        mixed = [family._replace(start=start, weight=weight) for family in families for start, weight in trusts]
+        return [family.at(C) for family in mixed for C in self._small_boxes]
+
+    @property
+    def _small_boxes(self) -> tuple[float, ...]:
+        """Boxes for machines that start from baselines: they shall not go far from these."""
+        return tuple(C for C in self.Cs if C <= 1.0) or self.Cs[:1]
+
+    def machine(self, family: Family, scale: float, base: Any = None, **options: Any) -> PairSVC:
+        """The machine of a family, C = 1 / scale; `base` is a Gram to share."""
+        kernel = None if family.kernel == NO_KERNEL else self.kernels[family.kernel]
+        if family.start is not None:
+            kernel = with_scores(kernel, family.weight * scale)
+        assert kernel is not None
+        if base is None and family.base != NO_KERNEL:
+            base = self.bases[family.base]
+        return PairSVC(kernel, "linear" if base is None else base, C=1.0 / scale, class_weight="balanced", **options)
+
+    def scale(self, family: Family, pairs: Pairs, seed: int) -> float:
+        """Mean K(p, p) over a sample of pairs, of the kernel without baselines; 1 where there is none."""
+        if family.kernel == NO_KERNEL:
+            return 1.0
+        chosen = np.random.default_rng(seed).permutation(len(pairs))[:SCALE_SAMPLE]
+        kernel = self.kernels[family.kernel].on(self.bases[family.base])
+        size = float(np.mean(build(kernel, pairs[np.sort(chosen)]).operator.diagonal()))
+        if not size > 0:
+            raise InputError(f"{family}: all kernel values are zero; are all examples zero?")
+        return size
+
+
+def baselines_of(start: str) -> tuple[str, ...]:
+    """The baselines that a family starts from."""
+    return STACK if start == ALL else (start,)
+
+
+def _named(what: str, values: Any) -> dict[str, Any]:
+    if isinstance(values, Mapping):
+        named = {str(name): value for name, value in values.items()}
+    elif isinstance(values, (list, tuple)):
+        named = {value if isinstance(value, str) else repr(value): value for value in values}
+    else:
+        raise InputError(f"{what} is a list of names or a dictionary name → kernel, got {values!r}")
+    if not named:
+        raise InputError(f"{what} is empty; name at least one")
+    return named
+
+
+def _numbers(what: str, values: Sequence[float], least: int = 1) -> tuple[float, ...]:
+    numbers = tuple(sorted({float(value) for value in values}))
+    if len(numbers) < least or not all(np.isfinite(number) and number > 0 for number in numbers):
+        raise InputError(f"{what} must be finite numbers > 0, got {list(values)!r}; try [0.1, 1, 10]")
+    return numbers
