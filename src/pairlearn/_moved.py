@@ -6,7 +6,6 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -114,26 +113,26 @@ def also(table: Mapping[str, str], package: str, known: Callable[[str], Any]) ->
     return find
 
 
-class _Renamed(Loader):
+class _Renamed:
     """Loads the module that took the place of another."""
 
     def __init__(self, target: str) -> None:
         self.target = target
 
-    def create_module(self, spec: ModuleSpec) -> ModuleType:
-        _warn(spec.name, self.target)
-        return import_module(f"pairlearn.{self.target}")
+    def create_module(self, spec: ModuleSpec) -> None:
+        """An ordinary module, replaced at once."""
 
     def exec_module(self, module: ModuleType) -> None:
-        """It has run already."""
+        _warn(module.__name__, self.target)
+        sys.modules[module.__name__] = import_module(f"pairlearn.{self.target}")
 
 
-class _Finder(MetaPathFinder):
+class _Finder:
     """Finds modules under their old names."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         moved = MODULES.get(name.removeprefix("pairlearn."))
-        return None if moved is None else ModuleSpec(name, _Renamed(moved))
+        return None if moved is None else ModuleSpec(name, _Renamed(moved))  # type: ignore[arg-type]
 
 
 def _warn(old: str, new: str) -> None:
