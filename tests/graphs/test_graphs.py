@@ -23,7 +23,7 @@ from pairlearn import graphs
 from pairlearn.errors import DefinitenessWarning, InputError, MissingIdsError, SymmetryError, TooLargeError
 from pairlearn.graphs import Graph, base_similarity, diffusion
 from pairlearn.kernels import Linear
-from pairlearn.operators.plan import build
+from pairlearn.operators.build import build
 from pairlearn.pair_kernels import PairKernel
 from pairlearn.pair_kernels.finite import Arcs, Finite, finite
 

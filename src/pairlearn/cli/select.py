@@ -25,7 +25,7 @@ from pairlearn.data.files import ExampleTable, check_target, read_examples, writ
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores, equal_error_rate
 from pairlearn.examples import take_examples
-from pairlearn.selection.drawing import class_codes
+from pairlearn.pairs import class_codes
 from pairlearn.selection.search.race import Step
 from pairlearn.selection.search.rungs import pairs_of
 from pairlearn.selection.search.settings import BASES, CS, KERNELS
