@@ -13,7 +13,9 @@ from rich.console import Console
 from rich.table import Table
 
 import pairlearn as pl
-from pairlearn.data.files import PairTable, check_scores_target, read_examples, read_pairs, scores_as_csv, write_scores
+from pairlearn.data.reading import read_examples, read_pairs
+from pairlearn.data.tables import PairTable
+from pairlearn.data.writing import check_scores_target, scores_as_csv, write_scores
 from pairlearn.errors import InputError
 from pairlearn.evaluation import DetCurve, Scores, det_curve
 from pairlearn.pairs import Pairs

@@ -37,7 +37,8 @@ class Plan:
 
     `kind` is "product" (fast matrix products) or "blocked" (blocks on demand); `gram` says whether the m × m
     matrix is held or values come from the examples each time; `working_set` is the largest number of pairs
-    that there is room to optimise together. `bytes` is the most that all this takes, `budget` what was allowed.
+    that there is room to optimise together. `bytes` is the most that all this takes, `budget` what was allowed, and
+    `memory` what is left of that to the solver, for its working set or whatever it does instead (0: not known).
     """
 
     kind: Kind
@@ -45,11 +46,7 @@ class Plan:
     working_set: int
     bytes: int
     budget: int
-
-    @property
-    def working_bytes(self) -> int:
-        """Bytes that a solver may use for its working set, or for whatever it does instead."""
-        return BYTES_OF_SET * self.working_set**2
+    memory: int = 0
 
     @property
     def block_bytes(self) -> int:
@@ -150,7 +147,7 @@ def make_plan(
         )
     working_set = min(int(np.sqrt(rest / BYTES_OF_SET)), LARGEST_SET)
     most = choice.fixed + BYTES_OF_SET * min(n_pairs, working_set) ** 2
-    return Plan(choice.kind, choice.gram, working_set, most, budget)
+    return Plan(choice.kind, choice.gram, working_set, most, budget, rest)
 
 
 def choose(needs: Needs, budget: int) -> Choice:

@@ -1,5 +1,6 @@
 from .classes import class_codes as class_codes
 from .classes import class_names as class_names
+from .classes import sorted_classes as sorted_classes
 from .columns import Columns as Columns
 from .columns import Triangle as Triangle
 from .conflicts import Conflicts as Conflicts

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pairlearn.errors import InputError
+from pairlearn.pairs.ids import find_rows, rows_by_id
 from pairlearn.types import Ints
 
 
@@ -27,6 +28,18 @@ def class_codes(classes: Any, n_examples: int | None = None, rows: Ints | None =
         return _codes_of_array(chosen)
     codes: dict[Any, int] = {}
     return np.array([codes.setdefault(name, len(codes)) for name in _checked(chosen, "classes")], dtype=np.int64)
+
+
+def sorted_classes(classes: Any, n_examples: int | None = None) -> tuple[list[Any], Ints]:
+    """The names of the classes in alphabetical order, and the place of each example's class among them.
+
+    >>> names, places = sorted_classes(["v", "u", "v"])
+    >>> names, places.tolist()
+    (['u', 'v'], [1, 0, 1])
+    """
+    given = class_names(classes, n_examples)
+    names = sorted(set(given))
+    return names, find_rows(rows_by_id(names), given)[0]
 
 
 def class_names(classes: Any, n_examples: int | None = None, name: str = "classes") -> list[Any]:

@@ -21,7 +21,6 @@ from pairlearn.pairs.conflicts import Conflicts, find_conflicts
 from pairlearn.pairs.ids import check_ids, find_rows, rows_by_id
 from pairlearn.pairs.labels import one_per_pair
 from pairlearn.pairs.tables import (
-    OneTable,
     Renumbered,
     Tables,
     renumbered,
@@ -79,19 +78,10 @@ class Pairs:
 
     # -- other ways to make pairs
 
-    @classmethod
-    def _of(
-        cls,
-        tables: Tables,
-        columns: Columns | Triangle,
-        invariant: Floats | None = None,
-        signed: Floats | None = None,
-        ids: tuple[Any, ...] | None = None,
-    ) -> Pairs:
-        """Pairs of parts that were checked before."""
-        pairs = object.__new__(cls)
-        pairs.tables, pairs._columns, pairs.ids = tables, columns, ids
-        pairs.invariant, pairs.signed = invariant, signed
+    def _replaced(self, **parts: Any) -> Pairs:
+        """The same pairs but for these parts, which were checked before."""
+        pairs = object.__new__(Pairs)
+        pairs.__dict__.update(self.__dict__, **parts)
         return pairs
 
     @classmethod
@@ -201,7 +191,7 @@ class Pairs:
         else:
             columns = self._columns[0][index], self._columns[1][index]
         invariant, signed = (None if block is None else block[index] for block in (self.invariant, self.signed))
-        return Pairs._of(self.tables, columns, invariant, signed, self.ids)
+        return self._replaced(_columns=columns, invariant=invariant, signed=signed)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:
         if not isinstance(self.examples, np.ndarray) or self.examples.ndim != 2:
@@ -219,7 +209,7 @@ class Pairs:
         signed = None if self.signed is None else -self.signed
         tables = self.tables.swapped()
         ids = self.ids if tables is self.tables else None  # they name the left examples
-        return Pairs._of(tables, (right, left), self.invariant, signed, ids)
+        return self._replaced(tables=tables, _columns=(right, left), signed=signed, ids=ids)
 
     def followed_by(self, others: Pairs) -> Pairs:
         """These pairs, then the others; both point into the same table of examples.
@@ -235,15 +225,14 @@ class Pairs:
         invariant, signed = (
             _joined(getattr(self, name), getattr(others, name), name) for name in ("invariant", "signed")
         )
-        return Pairs._of(self.tables, (left, right), invariant, signed, self.ids)
+        return self._replaced(_columns=(left, right), invariant=invariant, signed=signed)
 
     def with_examples(self, examples: Examples) -> Pairs:
         """The same pairs over another table with as many rows (e.g. after a transformation)."""
         examples = check_examples(examples)
         if count_examples(examples) != self.n_examples:
             raise InputError(f"{count_examples(examples)} rows for {self.n_examples} examples; keep every row")
-        tables = tables_of((examples, *self.tables.sides[1:]))
-        return Pairs._of(tables, self._columns, self.invariant, self.signed, self.ids)
+        return self._replaced(tables=tables_of((examples, *self.tables.sides[1:])))
 
     # -- the examples in use
 
@@ -279,7 +268,7 @@ class Pairs:
             return Compacted(self, used)
         tables, columns = take_rows(self.tables, used), renumbered(self.tables, self.columns, used).columns
         ids = None if self.ids is None else tuple(self.ids[row] for row in used[0])
-        return Compacted(Pairs._of(tables, columns, self.invariant, self.signed, ids), used)
+        return Compacted(self._replaced(tables=tables, _columns=columns, ids=ids), used)
 
     def require_one_table(self, message: str) -> Pairs:
         """These pairs, or this message as an error if they join two tables."""
@@ -338,7 +327,7 @@ def all_pairs(examples: Examples, reflexive: bool = True) -> Pairs:
     triangle = Triangle(m, reflexive)
     if len(triangle) == 0:
         raise InputError(f"{m} examples give no pairs; pass at least {1 if reflexive else 2}")
-    return Pairs._of(OneTable(checked), triangle)
+    return Pairs(checked, [0], [m - 1])._replaced(_columns=triangle)
 
 
 def as_pairs(X: Any) -> Pairs:
