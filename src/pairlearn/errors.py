@@ -40,3 +40,8 @@ class DefinitenessWarning(UserWarning):
 
 class MovedWarning(FutureWarning):
     """A name has moved; the message says where to."""
+
+
+def counted(n: int, noun: str) -> str:
+    """A number and its noun: "1 id", "2 ids"."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

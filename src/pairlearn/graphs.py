@@ -14,14 +14,15 @@ from scipy import sparse
 from scipy.linalg.lapack import dpotri
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from pairlearn.errors import DefinitenessWarning, InputError, MissingIdsError, SymmetryError, TooLargeError
+from pairlearn.errors import DefinitenessWarning, InputError, SymmetryError, TooLargeError
 from pairlearn.examples import as_float, refuse_nonfinite
 from pairlearn.linalg.cholesky import cholesky
 from pairlearn.linalg.threads import blas_threads
-from pairlearn.operators.plan import build, check_budget
+from pairlearn.operators.build import build
+from pairlearn.operators.plan import check_budget
 from pairlearn.pair_kernels import PairKernel, pair_kernel
 from pairlearn.pair_kernels.finite import Arcs, arc_keys, find_arcs, finite, node_numbers
-from pairlearn.pairs import Columns, Pairs
+from pairlearn.pairs import Columns, Pairs, find_rows, rows_by_id
 from pairlearn.types import Floats, Ints
 
 Names = str | Sequence[str] | None
@@ -134,7 +135,7 @@ class Graph:
         if not hasattr(graph, "edges") or graph.is_multigraph():
             raise InputError(f"expected a networkx Graph or DiGraph, got {type(graph).__name__}; try networkx.Graph(g)")
         ids = list(graph.nodes)
-        place = {key: number for number, key in enumerate(ids)}
+        place = rows_by_id(ids)
         arcs = [((u, v), attributes) for u, v, attributes in graph.edges(data=True)]
         return cls.from_arcs(
             np.array([place[u] for (u, _), _ in arcs], dtype=np.int64),
@@ -189,12 +190,9 @@ class Graph:
         >>> pl.graphs.Graph(np.ones((2, 2)) - np.eye(2), ids=["u", "v"]).numbers(["v", "u", "v"]).tolist()
         [1, 0, 1]
         """
-        place = {key: number for number, key in enumerate(self.ids)}
-        wanted = list(labels)
-        missing = list(dict.fromkeys(key for key in wanted if key not in place))
-        if missing:
-            raise MissingIdsError(f"{len(missing)} ids are no nodes, e.g. {missing[0]!r}; graph.ids has all", missing)
-        return np.array([place[key] for key in wanted], dtype=np.int64)
+        return find_rows(rows_by_id(self.ids), labels, absent="{are} not among the nodes", advice="graph.ids has all")[
+            0
+        ]
 
     # -- pairs
 

@@ -257,7 +257,7 @@ def test_linear_bases_collapse_to_features() -> None:
     n = len(function.anchor)
     whole = PairForm.of(function.kernel.tables[0], function.left, function.right, function.coefficients, n)  # type: ignore[index]
     E = NEW.examples @ function.anchor.T
-    table = E @ (whole.cross @ E.T) + whole.own(E, left=True)[:, None] + whole.own(E, left=False)
+    table = E @ (whole.cross @ E.T) + whole.at_left(E)[:, None] + whole.at_right(E)
     expected = table[NEW.left, NEW.right] + ours.intercept_
     np.testing.assert_allclose(ours.decision_function(NEW), expected, rtol=1e-9, atol=1e-9)
 

@@ -10,7 +10,7 @@ import pytest
 
 import pairlearn as pl
 from pairlearn.kernels import Gaussian, Kernel, Linear
-from pairlearn.operators.plan import build
+from pairlearn.operators.build import build
 from pairlearn.solvers import ActiveSet, PlainSMO, Problem, Progress
 from pairlearn.solvers import active_set as module
 from pairlearn.solvers.interior import sampled_factor

@@ -19,7 +19,7 @@ from rich.table import Table
 import pairlearn as pl
 from pairlearn.cli.fit import gap_bar, gap_share
 from pairlearn.cli.score import MODEL, baselines, titled, verdict
-from pairlearn.data.files import write_whole
+from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
 from pairlearn.evaluation import DetCurve, Scores, det_curve
 from pairlearn.pairs import Pairs

@@ -22,7 +22,9 @@ from rich.table import Table
 
 import pairlearn as pl
 from pairlearn.cli.score import AsJson, ClassColumn, LabelColumn, LeftColumn, RightColumn, compare, spelled, titled
-from pairlearn.data.files import ExampleTable, check_target, read_examples, read_pairs
+from pairlearn.data.reading import read_examples, read_pairs
+from pairlearn.data.tables import ExampleTable
+from pairlearn.data.writing import check_target
 from pairlearn.errors import ConflictWarning, DefinitenessWarning, InputError, SymmetryWarning
 from pairlearn.pairs import Pairs
 from pairlearn.types import Ints

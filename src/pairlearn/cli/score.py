@@ -13,7 +13,9 @@ from rich.console import Console
 from rich.table import Table
 
 import pairlearn as pl
-from pairlearn.data.files import PairTable, check_scores_target, read_examples, read_pairs, scores_as_csv, write_scores
+from pairlearn.data.reading import read_examples, read_pairs
+from pairlearn.data.tables import PairTable
+from pairlearn.data.writing import check_scores_target, scores_as_csv, write_scores
 from pairlearn.errors import InputError
 from pairlearn.evaluation import DetCurve, Scores, det_curve
 from pairlearn.pairs import Pairs
@@ -117,7 +119,7 @@ def compare(
 def baselines(machine: Any) -> dict[str, Any]:
     """The untrained baselines, or none for a model on a precomputed matrix, whose rows are not features."""
     function = getattr(machine, "function_", None)
-    precomputed = function is not None and pl.kernels.Precomputed() in function.kernel.bases
+    precomputed = function is not None and any(base.precomputed for base in function.kernel.bases)
     return {} if precomputed else {"euclid": pl.EuclidBaseline(), "cosine": pl.CosineBaseline()}
 
 

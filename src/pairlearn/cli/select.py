@@ -21,11 +21,13 @@ from rich.table import Table
 import pairlearn as pl
 from pairlearn.cli.fit import memory_bytes
 from pairlearn.cli.score import MODEL, AsJson, ClassColumn, titled
-from pairlearn.data.files import ExampleTable, check_target, read_examples, write_whole
+from pairlearn.data.reading import read_examples
+from pairlearn.data.tables import ExampleTable
+from pairlearn.data.writing import check_target, write_whole
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores, equal_error_rate
 from pairlearn.examples import take_examples
-from pairlearn.selection.drawing import class_codes
+from pairlearn.pairs import class_codes
 from pairlearn.selection.search.race import Step
 from pairlearn.selection.search.rungs import pairs_of
 from pairlearn.selection.search.settings import BASES, CS, KERNELS

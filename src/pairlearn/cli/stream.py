@@ -18,7 +18,9 @@ from rich.console import Console
 
 import pairlearn as pl
 from pairlearn.cli.score import AsJson, LabelColumn, LeftColumn, RightColumn
-from pairlearn.data.files import check_target, existing_file, read_examples
+from pairlearn.data.cells import existing_file
+from pairlearn.data.reading import read_examples
+from pairlearn.data.writing import check_target
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores
 from pairlearn.types import Floats

@@ -16,9 +16,14 @@ from pairlearn.examples import refuse_nonfinite
 from pairlearn.kernels import Kernel
 from pairlearn.kernels.similarity import check_symmetric
 from pairlearn.pair_kernels.kernel import PairKernel, from_view
-from pairlearn.pair_kernels.views import Law, Seen
-from pairlearn.pairs import Columns, Pairs
+from pairlearn.pair_kernels.views import Law, PairsOnly, Seen
+from pairlearn.pairs import Columns, Pairs, rows_by_id
 from pairlearn.types import Examples, Floats, Ints
+
+NO_IDS = (
+    "this kernel knows arcs by the ids of their two nodes, but these pairs carry no ids; "
+    "build the pairs with graph.pairs(…) or pl.Pairs(…, ids=…)"
+)
 
 
 class _ByContent(ABC):
@@ -75,7 +80,7 @@ def arc_keys(columns: Columns, n_nodes: int) -> Ints:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Arcs(_ByContent):
+class Arcs(PairsOnly, _ByContent):
     """Shows of every pair the number of its arc and, in the antisymmetric case, its direction: +1 as stored, else −1.
 
     Arc k joins the nodes `ids[left[k]]` and `ids[right[k]]`; pairs are found by their ids, in either order.
@@ -124,18 +129,16 @@ class Arcs(_ByContent):
 
     @cached_property
     def _places(self) -> dict[str | int, int]:
-        return {key: place for place, key in enumerate(self.ids)}
+        return rows_by_id(self.ids)
 
     def _nodes(self, pairs: Pairs) -> Ints:
         """Node of every example that occurs, −1 for one that the graph does not have."""
-        if pairs.ids is None or pairs.right_examples is not None:
-            raise InputError(
-                "this kernel knows arcs by the ids of their two nodes, but these pairs carry no ids; "
-                "build the pairs with graph.pairs(…) or pl.Pairs(…, ids=…)"
-            )
+        ids = pairs.require_one_table(NO_IDS).ids
+        if ids is None:
+            raise InputError(NO_IDS)
         node = np.full(pairs.n_examples, -1)
         used = pairs.used_examples()
-        node[used] = [self._places.get(pairs.ids[i], -1) for i in used]
+        node[used] = [self._places.get(ids[i], -1) for i in used]
         return node
 
     def _outside(self, pairs: Pairs, outside: np.ndarray[Any, Any]) -> str:

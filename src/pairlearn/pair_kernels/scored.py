@@ -24,6 +24,8 @@ class Scored:
 
     models: tuple[Any, ...]
 
+    needs_pairs = False
+
     def __post_init__(self) -> None:
         for model in self.models:
             if not hasattr(model, "decision_function"):

@@ -9,10 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from pairlearn.errors import InputError
-from pairlearn.examples import count_examples
+from pairlearn.examples import Columns, count_examples
 from pairlearn.functions.function import PairFunction
 from pairlearn.kernels import Kernel
-from pairlearn.kernels.similarity import Columns
 from pairlearn.pair_kernels import Seen
 from pairlearn.pair_kernels.finite import Arcs, Finite
 from pairlearn.persist.known import VALUES
@@ -31,7 +30,7 @@ def check_function(function: Any) -> None:
         raise InputError("support pairs and coefficients differ in number")
     if function.kernel.bases:
         _check_anchor(function.anchor, function.left)
-        _check_anchor(function.right_anchor if function.two_domains else function.anchor, function.right)
+        _check_anchor(function.anchors[-1], function.right)
     seen = {(leaf.view, order) for leaf in function.kernel.leaves if isinstance(leaf, Seen) for order in leaf.swapped}
     if not seen <= {(view, order) for view, order, _ in function.seen}:
         raise InputError("what its kernel sees of the support pairs is missing")

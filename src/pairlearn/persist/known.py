@@ -17,13 +17,13 @@ from pairlearn.baselines.untrained import CosineBaseline, EuclidBaseline
 from pairlearn.evaluation.calibration import FittedCalibration, Knots, Line
 from pairlearn.evaluation.fusion import FittedFusion
 from pairlearn.evaluation.thresholds import Threshold
+from pairlearn.examples import Columns
 from pairlearn.functions.function import PairFunction
 from pairlearn.kernels import Cosine, Exponential, Gaussian, Linear, Polynomial, Precomputed, Standardised
 from pairlearn.kernels.base import Product, Scaled, Sum, TwoDomains
 from pairlearn.kernels.mapped import Mapped
 from pairlearn.kernels.matching import Deformable, Rigid
 from pairlearn.kernels.sequences import DTW, AlignmentSimilarity, EditSimilarity
-from pairlearn.kernels.similarity import Columns
 from pairlearn.kernels.spectrum import Spectrum
 from pairlearn.machines.one_class import OneClassPairSphere, OneClassPairSVM
 from pairlearn.machines.pair_ranker import PairRanker

@@ -17,8 +17,8 @@ import numpy as np
 
 from pairlearn.errors import InputError
 from pairlearn.examples import count_examples
-from pairlearn.pairs import Pairs, as_pairs
-from pairlearn.selection.drawing import Folds, Shares, Way, class_codes
+from pairlearn.pairs import Pairs, as_pairs, class_codes
+from pairlearn.selection.drawing import Folds, Shares, Way
 from pairlearn.types import Bools, Ints
 
 Split = tuple[Ints, Ints]
@@ -84,8 +84,7 @@ def _check_labels_of(pairs: Pairs, y: Any) -> np.ndarray[Any, Any] | None:
 
 
 def _one_table(pairs: Pairs, name: str) -> None:
-    if pairs.right_examples is not None:
-        raise InputError(f"{name} needs pairs of one table; for two tables use ColdStartSplit(unseen='both')")
+    pairs.require_one_table(f"{name} needs pairs of one table; for two tables use ColdStartSplit(unseen='both')")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +147,7 @@ class PairKFold(ByFold):
 
 def _split_pairs(pairs: Pairs, way: Way, reflexive_tests: bool) -> Iterator[Masks]:
     drawn = np.ones(len(pairs), dtype=bool) if reflexive_tests else ~pairs.reflexive
-    distinct, unit = np.unique(pair_codes(pairs)[drawn], return_inverse=True)
+    distinct, unit = np.unique(pairs.codes()[drawn], return_inverse=True)
     draws = way.draw(np.zeros(len(distinct), dtype=np.int64), "distinct pairs")
     return (_at(drawn, test[unit]) for test in draws)
 
@@ -157,14 +156,6 @@ def _at(drawn: Bools, test: Bools) -> Masks:
     tested = np.zeros(len(drawn), dtype=bool)
     tested[drawn] = test
     return ~tested, tested
-
-
-def pair_codes(pairs: Pairs) -> Ints:
-    """One number per pair, the same for (a, b) and (b, a) if both are of one table."""
-    left, right = (column.astype(np.int64) for column in pairs.columns)
-    if pairs.right_examples is None:
-        left, right = np.minimum(left, right), np.maximum(left, right)
-    return left * count_examples(pairs.right_table) + right
 
 
 # --------------------------------------------------------------------------- interexample task
