@@ -14,6 +14,7 @@ from pairlearn.errors import InputError, TooLargeError
 from pairlearn.examples import count_examples, take_examples
 from pairlearn.kernels import Gram, Kernel, TwoDomains
 from pairlearn.kernels.gram import check_definite, gram_matrix
+from pairlearn.linalg.room import order_within
 from pairlearn.operators.base import PairOperator
 from pairlearn.operators.blocked import BlockedOperator, Sources
 from pairlearn.operators.product import FeatureOperator, ProductOperator, SumOperator
@@ -27,9 +28,6 @@ Kind = Literal["product", "blocked"]
 PER_PAIR = 8 * 9
 """Bytes per pair that every solver needs: bounds, labels, coefficients, gradient, selection keys, columns."""
 
-BYTES_OF_SET = 12
-"""Memory per pair of pairs of the largest working set: its matrix, and the factor of a smaller one."""
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -37,7 +35,7 @@ class Plan:
 
     `kind` is "product" (fast matrix products) or "blocked" (blocks on demand); `gram` says whether the m × m
     matrix is held or values come from the examples each time; `working_set` is the largest number of pairs
-    that there is room to optimise together.
+    that there is room to optimise together, and `memory` what is left to the solver, in bytes (0: not known).
     """
 
     kind: Kind
@@ -45,6 +43,7 @@ class Plan:
     working_set: int
     bytes: int
     budget: int
+    memory: int = 0
 
     def __str__(self) -> str:
         held = "base Gram matrix held" if self.gram else "base kernel values computed anew"
@@ -115,9 +114,9 @@ def make_plan(
             f"{(fixed + least) / 2**20:,.1f} MiB, but the budget is {budget / 2**20:,.1f} MiB; raise memory_budget, "
             "train on fewer pairs (pairs[rng.choice(len(pairs), n, replace=False)]) or use a linear base"
         )
-    working_set = min(int(np.sqrt(rest / BYTES_OF_SET)), 60_000)
+    working_set = order_within(rest)
     usual = min(n_pairs, working_set, 5000)
-    return Plan(kind, gram, working_set, fixed + 20 * usual**2, budget)  # type: ignore[arg-type]
+    return Plan(kind, gram, working_set, fixed + 20 * usual**2, budget, rest)  # type: ignore[arg-type]
 
 
 def _buffer(budget: int) -> int:
