@@ -154,7 +154,7 @@ class PairMachine(BaseEstimator):
     def _solve(
         self, problem: Problem, operation: Operation, start: Floats | None, time_budget: float | None
     ) -> Solution:
-        solver = solver_for(self.solver, self.tol, time_budget, operation.plan.working_set, self.random_state or 0)
+        solver = solver_for(self.solver, self.tol, time_budget, operation.plan.memory, self.random_state or 0)
         return solver.solve(problem, operation.operator, start, self.callback)
 
     def _keep(self, solution: Solution, problem: Problem, operation: Operation, training: Training) -> None:
