@@ -17,8 +17,8 @@ from pairlearn.operators.blocked import fill, fill_apart, kernel_diagonal, own_v
 from pairlearn.operators.form import PairForm, times
 from pairlearn.operators.rows import PairRows, Shown, show, stacked
 from pairlearn.operators.source import Source
-from pairlearn.pair_kernels import Leaf, PairKernel, Seen, Table, View
-from pairlearn.pair_kernels.kernel import Term
+from pairlearn.pair_kernels import Leaf, PairKernel, Table, View, ViewKernel
+from pairlearn.pair_kernels.canonical import Term
 from pairlearn.pairs import Pairs
 from pairlearn.types import Examples, Floats, Ints
 
@@ -178,7 +178,7 @@ class PairFunction:
         rights = {base: _wide(side(base, 1)(local.right, self.right_anchor)) for base in bases if self.two_domains}
 
         def across(leaf: Leaf) -> Floats:
-            if isinstance(leaf, Seen):
+            if isinstance(leaf, ViewKernel):
                 return rows.compared(leaf, support)
             assert leaf.base is not None
             places = (rows.left, rows.right), (support.left, support.right)
@@ -301,7 +301,7 @@ class FormPart:
 class LinePart:
     """⟨φ(a, b), w⟩ for a view whose kernel has features."""
 
-    leaf: Seen
+    leaf: ViewKernel
     weights: Floats
 
     def __call__(self, rows: PairRows) -> Floats:
@@ -349,7 +349,7 @@ def _embedding(base: Kernel, anchor: Any) -> tuple[Embedding, Floats | None]:
     return Embedding(base, anchor, n), None
 
 
-def _line(factor: float, leaf: Seen, function: PairFunction) -> LinePart | None:
+def _line(factor: float, leaf: ViewKernel, function: PairFunction) -> LinePart | None:
     Z = leaf.kernel.features(function.support.shown[leaf.view, False])
     return None if Z is None else LinePart(leaf, factor * (function.coefficients @ _wide(Z)))
 

@@ -11,7 +11,7 @@ from pairlearn.loops import tables
 from pairlearn.operators.base import PairOperator
 from pairlearn.operators.rows import PairRows
 from pairlearn.operators.source import Source
-from pairlearn.pair_kernels import Leaf, PairKernel, Quad, Seen, Table
+from pairlearn.pair_kernels import Leaf, PairKernel, Quad, Table, ViewKernel
 from pairlearn.pair_kernels.table import weights
 from pairlearn.types import Floats, Ints
 
@@ -50,7 +50,7 @@ def kernel_block(kernel: PairKernel, sources: Sources, rows: PairRows, cols: Pai
     """K(row pair, column pair) for any pair kernel, (len rows, len cols)."""
 
     def across(leaf: Leaf) -> Floats:
-        if isinstance(leaf, Seen):
+        if isinstance(leaf, ViewKernel):
             return rows.compared(leaf, cols)
         return table_block(leaf, sources[leaf.base], rows, cols)
 
@@ -66,7 +66,7 @@ def kernel_diagonal(kernel: PairKernel, sources: Sources, pairs: PairRows) -> Fl
 
 def own_values(leaf: Leaf, sources: Sources, pairs: PairRows) -> Floats:
     """Value of a leaf of every pair with itself."""
-    if isinstance(leaf, Seen):
+    if isinstance(leaf, ViewKernel):
         return pairs.compared_with_itself(leaf)
     return table_diagonal(leaf, sources[leaf.base], pairs)
 

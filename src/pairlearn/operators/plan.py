@@ -19,7 +19,7 @@ from pairlearn.operators.blocked import BlockedOperator, Sources
 from pairlearn.operators.product import FeatureOperator, ProductOperator, SumOperator
 from pairlearn.operators.rows import PairRows, Shown, show, stacked
 from pairlearn.operators.source import Source
-from pairlearn.pair_kernels import PairKernel, Seen
+from pairlearn.pair_kernels import PairKernel, ViewKernel
 from pairlearn.pairs import Pairs, Triangle
 from pairlearn.types import Examples, Floats, Ints
 
@@ -237,7 +237,7 @@ def _resolved(kernel: PairKernel, pairs: Pairs, sides: list[_Side]) -> tuple[Pai
     # No parameter may depend on the order in which a pair is given; pairs of two tables have only one.
     orders = [shown, show(kernel, pairs.swapped())] if len(sides) == 1 else [shown]
     both = {key: stacked([tables[key] for tables in orders]) for key in shown}
-    seen = [leaf for leaf in kernel.leaves if isinstance(leaf, Seen)]
+    seen = [leaf for leaf in kernel.leaves if isinstance(leaf, ViewKernel)]
     views = {(leaf.view, leaf.kernel): leaf.kernel.resolved(both[leaf.view, leaf.swapped[0]]) for leaf in seen}
     return kernel.rebased(resolved, views), shown
 
@@ -265,7 +265,7 @@ def _operator(
     return parts[0] if len(parts) == 1 else SumOperator(parts)
 
 
-def _view_features(leaf: Seen, table: Examples, factor: float) -> Floats | None:
+def _view_features(leaf: ViewKernel, table: Examples, factor: float) -> Floats | None:
     Z = leaf.kernel.features(table)
     return None if Z is None or factor < 0 else np.sqrt(factor) * np.asarray(Z, dtype=np.float64)
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from pairlearn.errors import InputError
 from pairlearn.examples import take_examples
-from pairlearn.pair_kernels import PairKernel, Seen, View
+from pairlearn.pair_kernels import PairKernel, View, ViewKernel
 from pairlearn.pairs import Pairs
 from pairlearn.types import Examples, Floats, Ints
 
@@ -38,12 +38,12 @@ class PairRows:
         """Every pair (a, b) as (b, a)."""
         return PairRows(self.right, self.left, {(view, not turned): t for (view, turned), t in self.shown.items()})
 
-    def compared(self, leaf: Seen, others: PairRows) -> Floats:
+    def compared(self, leaf: ViewKernel, others: PairRows) -> Floats:
         """k(φ(pair), φ(other pair)), (n, len(others)); a fresh array."""
         A, B = self.shown[leaf.view, leaf.swapped[0]], others.shown[leaf.view, leaf.swapped[1]]
         return np.array(leaf.kernel(A, B), dtype=np.float64)
 
-    def compared_with_itself(self, leaf: Seen) -> Floats:
+    def compared_with_itself(self, leaf: ViewKernel) -> Floats:
         """k(φ(pair), φ(pair)), (n,)."""
         if leaf.swapped[0] == leaf.swapped[1]:
             return np.array(leaf.kernel.diag(self.shown[leaf.view, leaf.swapped[0]]), dtype=np.float64)
@@ -56,7 +56,7 @@ class PairRows:
 
 def show(kernel: PairKernel, pairs: Pairs, *, both_orders: bool = False) -> Shown:
     """What the kernel's views show of these pairs, swapped too where the kernel or the caller asks for it."""
-    turned = {(leaf.view, order) for leaf in kernel.leaves if isinstance(leaf, Seen) for order in leaf.swapped}
+    turned = {(leaf.view, order) for leaf in kernel.leaves if isinstance(leaf, ViewKernel) for order in leaf.swapped}
     if both_orders:
         turned |= {(view, not order) for view, order in turned}
     if pairs.right_examples is not None and any(order and "left" in view.blocks for view, order in turned):
