@@ -15,7 +15,7 @@ from pairlearn.baselines.registry import fit_baseline
 from pairlearn.errors import InputError
 from pairlearn.kernels import Standardised
 from pairlearn.machines.pair_svc import PairSVC
-from pairlearn.pair_kernels import Blocks, PairKernel, Scored, on_invariant, pair_kernel
+from pairlearn.pair_kernels import Blocks, ModelScores, PairKernel, on_invariant, pair_kernel
 from pairlearn.pairs import Pairs, as_pairs, check_labels, sorted_classes
 from pairlearn.types import Examples, Floats, Ints
 
@@ -47,9 +47,9 @@ class Stack:
         return Stack(models, _with(self.pairs, self.pairs.invariant[:, places]), self.labels)
 
     @property
-    def view(self) -> Scored:
+    def view(self) -> ModelScores:
         """The baselines as a view of pairs."""
-        return Scored(tuple(self.models.values()))
+        return ModelScores(tuple(self.models.values()))
 
 
 def cross_fit(

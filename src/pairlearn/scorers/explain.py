@@ -23,7 +23,7 @@ from pairlearn.functions.function import PairFunction
 from pairlearn.functions.parts import Embedding, FormPart, LinePart
 from pairlearn.operators.form import SideForm
 from pairlearn.operators.rows import PairRows
-from pairlearn.pair_kernels import PairKernel, Scored
+from pairlearn.pair_kernels import ModelScores, PairKernel
 from pairlearn.pairs import Pairs, as_pairs
 from pairlearn.types import Examples, Floats
 
@@ -192,7 +192,7 @@ def _by_feature(machine: Any, local: Batch, names: Sequence[Any] | None) -> Bars
         if part.form.constant:
             parts.append(("constant", part.form.constant))
     for line in function.lines:
-        if not isinstance(line.leaf.view, Scored):
+        if not isinstance(line.leaf.view, ModelScores):
             parts += [(f"pair feature {place}", value) for place, value in enumerate(_of_line(line, function, local))]
     return _added(parts)
 
@@ -242,13 +242,13 @@ def _features(embedding: Embedding, table: Examples, row: int, anchor: Any) -> t
 
 
 def _score_lines(function: PairFunction) -> list[LinePart]:
-    return [line for line in function.lines if isinstance(line.leaf.view, Scored)]
+    return [line for line in function.lines if isinstance(line.leaf.view, ModelScores)]
 
 
 def _baselines(function: PairFunction, local: Batch) -> Bars:
     parts: list[tuple[str, float]] = []
     for line in _score_lines(function):
-        models = cast(Scored, line.leaf.view).models
+        models = cast(ModelScores, line.leaf.view).models
         values = _of_line(line, function, local)
         parts += [(f"score of {type(model).__name__}", value) for model, value in zip(models, values, strict=True)]
     return _added(parts)
