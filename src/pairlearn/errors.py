@@ -46,8 +46,9 @@ class MovedWarning(FutureWarning):
 
 
 def counted(n: int, noun: str) -> str:
-    """A number and its noun: "1 id", "2 ids"."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+    """A number and its noun: "1 id", "2 ids", "2 classes"."""
+    plural = noun + ("es" if noun.endswith("s") else "s")
+    return f"{n:,} {noun if n == 1 else plural}"
 
 
 def warn_user(message: str, category: type[Warning]) -> None:

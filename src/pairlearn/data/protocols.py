@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pairlearn.errors import InputError, MissingIdsError
+from pairlearn.errors import InputError, MissingIdsError, counted
 from pairlearn.pairs import Pairs
 from pairlearn.types import Examples, Ints
 
@@ -27,7 +27,7 @@ ImageId = tuple[str, int]
 # --------------------------------------------------------------------------- a protocol
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Protocol:
     """Pairs of images by (name, number), with labels ±1 and the fold that tests them (−1: never).
 
@@ -57,6 +57,10 @@ class Protocol:
 
     def __len__(self) -> int:
         return len(self.left_names)
+
+    def __repr__(self) -> str:
+        folds = int(np.unique(self.fold[self.fold != NEVER_TESTED]).size)
+        return f"Protocol({counted(len(self), 'pair')}, {counted(folds, 'tested fold')})"
 
     @property
     def left_ids(self) -> list[ImageId]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pairlearn.errors import counted
 from pairlearn.examples import merge_equal_rows
 from pairlearn.types import Bools, Ints
 
@@ -15,9 +16,12 @@ if TYPE_CHECKING:
     from pairlearn.pairs.pairs import Pairs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Conflicts:
-    """Contradictory labels: pair number `first[k]` and pair number `second[k]` name the same pair."""
+    """Contradictory labels: pair number `first[k]` and pair number `second[k]` name the same pair.
+
+    `left` and `right` are the examples of the second one.
+    """
 
     first: Ints
     second: Ints
@@ -27,6 +31,9 @@ class Conflicts:
     def __len__(self) -> int:
         return len(self.first)
 
+    def __repr__(self) -> str:
+        return f"Conflicts({self.message()})" if len(self) else "Conflicts(none)"
+
     def __iter__(self) -> Iterator[tuple[int, int, int, int]]:
         rows = zip(self.first, self.second, self.left, self.right, strict=True)
         return ((int(i), int(j), int(a), int(b)) for i, j, a, b in rows)
@@ -35,7 +42,7 @@ class Conflicts:
         """One line with the count and an example."""
         i, j, a, b = next(iter(self))
         return (
-            f"{len(self)} pairs carry contradictory labels, e.g. pairs {i} and {j} both join "
+            f"contradictory labels of {counted(len(self), 'pair')}, e.g. pairs {i} and {j} both join "
             f"examples {a} and {b}; pairs.conflicts(y) lists them all"
         )
 
