@@ -26,8 +26,8 @@ from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores, equal_error_rate
 from pairlearn.examples import take_examples
 from pairlearn.selection.drawing import class_codes
-from pairlearn.selection.search.race import Step
-from pairlearn.selection.search.rungs import pairs_of
+from pairlearn.selection.search.development import pairs_of
+from pairlearn.selection.search.runner import Step
 from pairlearn.selection.search.settings import BASES, CS, KERNELS
 from pairlearn.selection.search.staged import RECORD
 from pairlearn.types import Bools, Examples

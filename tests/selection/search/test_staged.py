@@ -16,10 +16,11 @@ from sklearn.base import clone
 
 import pairlearn as pl
 from pairlearn.errors import InputError
+from pairlearn.selection.search.development import Development, Rung, pairs_of
 from pairlearn.selection.search.journal import NAME, Journal
-from pairlearn.selection.search.race import Result, better_half, promising
-from pairlearn.selection.search.rungs import Development, Rung, Size, Stage, pairs_of
+from pairlearn.selection.search.results import Result, better_half, promising
 from pairlearn.selection.search.settings import Setting, Space
+from pairlearn.selection.search.sizes import Size, Stage
 from pairlearn.selection.search.staged import RECORD
 from pairlearn.selection.search.trials import Trial
 
@@ -55,9 +56,9 @@ def developments(draw: Callable[..., Any]) -> Development:
 
 
 def rungs(data: Development) -> list[Rung]:
-    plans: list[tuple[Stage, Size]] = [("pair", size) for size in data.pair_sizes()]
-    plans += [("interexample", size) for size in data.interexample_sizes()]
-    plans += [("interclass", size) for size in data.interclass_sizes(data.widest())]
+    plans: list[tuple[Stage, Size]] = [("pair", size) for size in data.ladder.pair()]
+    plans += [("interexample", size) for size in data.ladder.interexample()]
+    plans += [("interclass", size) for size in data.ladder.interclass(data.ladder.widest_epcr())]
     return [data.rung(stage, size, data.n_splits - 1) for stage, size in plans]
 
 
@@ -91,7 +92,10 @@ def test_every_task_tests_on_what_it_promises(data: Development) -> None:
 @given(developments())
 @settings(max_examples=30, deadline=None)
 def test_smaller_sets_lie_in_larger_ones_of_the_same_stage(data: Development) -> None:
-    sizes = {"interexample": data.interexample_sizes(), "interclass": data.interclass_sizes(data.widest())}
+    sizes = {
+        "interexample": data.ladder.interexample(),
+        "interclass": data.ladder.interclass(data.ladder.widest_epcr()),
+    }
     for stage, ladder in sizes.items():
         assert [s.n_classes * s.epcr for s in ladder] == sorted(s.n_classes * s.epcr for s in ladder)
         found = [data.rung(stage, size, 0) for size in ladder]  # type: ignore[arg-type]
@@ -125,7 +129,7 @@ def test_too_few_classes_are_refused_with_advice() -> None:
 # --------------------------------------------------------------------------- pruning
 
 
-def result(kernel: str, C: float, eer: float) -> Result:
+def result(kernel: str, C: float, eer: float) -> Result[Setting]:
     return Result(Setting(kernel, "linear", C), -eer, eer, 1.0, 1)
 
 
