@@ -54,14 +54,8 @@ class Trial:
     def on(cls, rung: Rung, what: Setting | str, *, status: str, **shown: Any) -> Trial:
         """The trial of a setting or of a baseline, by name, on this rung."""
         setting, baseline = (None, what) if isinstance(what, str) else (what, None)
-        shown = {"eer": None, "score": None, "seconds": 0.0, **shown}
-        place: dict[str, Any] = {
-            "stage": rung.stage,
-            "size": rung.size,
-            "split": rung.split,
-            "n_pairs": len(rung.training),
-        }
-        return cls(**place, setting=setting, baseline=baseline, status=status, **shown)
+        rest = {"eer": None, "score": None, "seconds": 0.0, "n_pairs": len(rung.training), **shown}
+        return cls(rung.stage, rung.size, rung.split, setting, baseline, status=status, **rest)
 
     @classmethod
     def failed(cls, rung: Rung, what: Setting | str, error: BaseException) -> Trial:
