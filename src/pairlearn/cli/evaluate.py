@@ -18,7 +18,7 @@ from rich.text import Text
 
 import pairlearn as pl
 from pairlearn import report
-from pairlearn.cli.score import AsJson, ClassColumn, LabelColumn
+from pairlearn.cli.options import AsJson, ClassColumn, LabelColumn
 from pairlearn.data.files import ExampleTable, check_target, read_examples, read_frame, read_pairs, write_whole
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores

@@ -169,6 +169,7 @@ def trials_of(search: pl.StagedSearch) -> list[Trial]:
 def test_every_figure_of_a_machine_is_that_of_a_fit_by_hand(search: pl.StagedSearch) -> None:
     data = Development.of(X, CLASSES, 0, 2, 3000, 2_000_000, square=False)
     plain = [t for t in trials_of(search) if t.setting is not None and t.setting.start is None]
+    assert {trial.stage for trial in plain} == {"pair", "interexample", "interclass"}
     for trial in plain[:: max(1, len(plain) // 12)]:
         assert trial.setting is not None
         assert trial.C is not None
@@ -185,10 +186,10 @@ def test_every_figure_of_a_baseline_is_that_of_run_baselines(search: pl.StagedSe
     found = [t for t in trials_of(search) if t.baseline is not None and t.split == 0]
     rung = data.rung("interclass", found[0].size, 0)
     scores, _ = pl.run_baselines(rung.training, rung.labels, rung.test, classes=rung.classes)
-    for trial in found:
-        if trial.size == rung.size and trial.baseline in scores:
-            rate = pl.equal_error_rate(pl.Scores(scores[trial.baseline], rung.truth))
-            assert trial.eer == pytest.approx(rate, abs=1e-12)
+    rates = {trial.baseline: trial.eer for trial in found if trial.size == rung.size and trial.eer is not None}
+    assert rates.keys() == scores.keys()
+    for name, values in scores.items():
+        assert rates[name] == pytest.approx(pl.equal_error_rate(pl.Scores(values, rung.truth)), abs=1e-12)
 
 
 def test_the_chosen_machine_is_the_best_of_the_last_rung(search: pl.StagedSearch) -> None:

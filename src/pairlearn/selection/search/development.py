@@ -25,7 +25,7 @@ FEWEST_CLASSES = 4
 """Two to train on and two to test on: fewer give no negative pair on one side."""
 TEST_EXAMPLES = 1000
 TEST_PAIRS = 500_000
-"""Enough for an EER to about 0.1 % and still quick to score."""
+"""Limits of one test set, so that scoring it takes less time than the fits."""
 
 
 @dataclass(frozen=True, eq=False)

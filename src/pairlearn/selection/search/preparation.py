@@ -1,4 +1,8 @@
-"""What several fits of a rung share, made once: units of C, Gram matrices, scores of baselines."""
+"""What several fits of a rung share, made once: units of C, Gram matrices, scores of baselines.
+
+Three pair kernels × five Cs on one base use the same base Gram matrix, and all machines that start from baselines use
+the same scores. Made in every fit, they would take most of the time of the small rungs.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +59,11 @@ class Preparation:
         return {start: _on_scores(rung, stack.only(group)) for start, group in asked.items()}
 
     def _stack(self, rung: Rung, names: Iterable[str]) -> Stack:
-        """Out-of-fold scores of these baselines on the training pairs of the rung."""
+        """Out-of-fold scores of these baselines on the training pairs of the rung.
+
+        Out of fold, because a baseline scores the pairs it learnt from too well, and a machine that starts from such
+        scores would trust them where it must not.
+        """
         place, wanted = (rung.stage, rung.size, rung.split), list(dict.fromkeys(names))
         known = self._stacks[place].models if place in self._stacks else {}
         if not set(wanted) <= set(known):

@@ -59,7 +59,7 @@ class Winner:
 def record_of(
     runner: Runner, outcomes: Sequence[StageOutcome], winner: Winner, machine: PairSVC, *, interrupted: bool
 ) -> dict[str, Any]:
-    """Everything that a reader of the selection may ask for."""
+    """Everything that a reader of the selection may ask for: what was tried, how it did, what was chosen and why."""
     return {
         "data": _described(runner.data),
         "stages": [_stage(outcome) for outcome in outcomes],

@@ -1,4 +1,9 @@
-"""Comparing trials: means over splits, and which settings are worth a larger training set."""
+"""Comparing trials: means over splits, and which settings are worth a larger training set.
+
+Two rules, because two different things are known. After an easy task only bad news can be trusted, so `promising`
+drops what is clearly bad. Within the interclass task a smaller set is a smaller sample of the question itself, so
+`better_half` halves, as successive halving does.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Running trials in parallel until their share of the time is spent."""
+"""Running trials in parallel until their share of the time is spent.
+
+How time is spent: a round runs one path of fits per family (all its Cs, each started from the one before) and per
+split. Of t seconds left, n paths on w workers get 2·t·w / n each, but no more than t: some end early and leave their
+time to others. No path is started once the time is up, but the first of a round is started in any case, so that every
+round has a result. Whatever is left out is noted for the record.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +81,11 @@ class Round:
 
 @dataclass
 class Runner:
-    """Runs what was not tried before, and gives the results of everything that was."""
+    """Runs what was not tried before, and gives the results of everything that was.
+
+    The journal is its only memory of trials: what is in there is not run again, whether this process tried it or one
+    that was killed yesterday.
+    """
 
     space: Space
     data: Development

@@ -156,6 +156,7 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
             ) from error
 
     def _finish(self, runner: Runner, outcomes: list[StageOutcome], interrupted: bool) -> None:
+        """Find the winner, fit it on all classes, and write down how it was found."""
         winner = Winner.of(runner)
         if not any(outcome.task == winner.stage for outcome in outcomes):  # broken off within this stage
             reached = {winner.size: runner.results(winner.stage, winner.size)}
