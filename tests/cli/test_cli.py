@@ -187,6 +187,11 @@ def test_fit_within_a_time_budget_says_so(files: Path) -> None:
     assert pl.load(out).fit_status_ == "time budget"
 
 
+def test_brackets_in_a_name_are_shown_as_they_are(files: Path) -> None:
+    out = files / "[bold]m.safetensors"
+    assert f"model written to {out}" in run("fit", files / "faces.csv", "--out", out).output
+
+
 def test_contradictions_are_told(files: Path) -> None:
     (files / "odd.csv").write_text("left,right,label\nface0,face1,1\nface1,face0,0\nface0,face9,0\n")
     result = run("fit", files / "faces.csv", files / "odd.csv", "-o", files / "m.safetensors")
