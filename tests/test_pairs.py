@@ -228,7 +228,7 @@ def test_labels_refuse_bad_classes() -> None:
     pairs = some_pairs()
     with pytest.raises(InputError, match=r"one value per example, 4, got shape \(3,\)"):
         pairs.labels([0, 1, 2])
-    with pytest.raises(InputError, match="classes contain NaN"):
+    with pytest.raises(InputError, match="classes contain a missing or infinite value"):
         pairs.labels([0, 1, 2, np.nan])
     with pytest.raises(InputError, match="needs one table of examples"):
         pl.Pairs(X, [0], [0], right_examples=X).labels([0, 1, 2, 3])

@@ -12,7 +12,18 @@ from typing import Any
 
 from pairlearn.errors import MovedWarning
 
+OUTER = {
+    "gaussian_of": "pair_kernels.gaussian",
+    "group_gaussian": "pair_kernels.retired.group_gaussian = pair_kernels.gaussian(group_linear(), gamma)",
+    "group_polynomial": "pair_kernels.retired.group_polynomial = pair_kernels.power(group_linear(), degree, offset)",
+    "outer_gaussian": "pair_kernels.retired.outer_gaussian = pair_kernels.gaussian",
+    "outer_power": "pair_kernels.retired.outer_power = pair_kernels.power",
+    "power_of": "pair_kernels.power",
+}
+"""Powers and Gaussians of pair kernels; behind "=" what to write instead, where that is called in another way."""
+
 ROOT = {
+    **OUTER,
     "KISSMEBaseline": "baselines.KISSMEBaseline",
     "LDABaseline": "baselines.LDABaseline",
     "LogisticBaseline": "baselines.LogisticBaseline",
@@ -47,19 +58,13 @@ ROOT = {
     "KernelPseudoMetric": "metrics.KernelPseudoMetric",
     "PairKernel": "pair_kernels.PairKernel",
     "balanced_composite": "pair_kernels.balanced_composite",
-    "gaussian_of": "pair_kernels.gaussian_of",
-    "group_gaussian": "pair_kernels.group_gaussian",
     "group_linear": "pair_kernels.group_linear",
-    "group_polynomial": "pair_kernels.group_polynomial",
     "on_blocks": "pair_kernels.on_blocks",
     "on_invariant": "pair_kernels.on_invariant",
     "on_score": "pair_kernels.on_score",
     "on_signed": "pair_kernels.on_signed",
-    "outer_gaussian": "pair_kernels.outer_gaussian",
-    "outer_power": "pair_kernels.outer_power",
     "poly_direct_sum": "pair_kernels.poly_direct_sum",
     "poly_tensor": "pair_kernels.poly_tensor",
-    "power_of": "pair_kernels.power_of",
     "skew_composite": "pair_kernels.skew_composite",
     "NormalisedScorer": "scorers.NormalisedScorer",
     "GreedySimilarities": "similarities.GreedySimilarities",
@@ -67,6 +72,9 @@ ROOT = {
     "TwoKernelSVC": "similarities.TwoKernelSVC",
 }
 """Names that were at the root, and where they are now."""
+
+PAIR_KERNELS = {"Scored": "pair_kernels.ModelScores", "Seen": "pair_kernels.ViewKernel", **OUTER}
+"""Names that were in `pl.pair_kernels`."""
 
 SCORERS = {"eer": "selection.scorers.eer", "auc": "selection.scorers.auc", "FNMRAt": "selection.scorers.FNMRAt"}
 """Names that were in `pl.scorers` when these were scikit-learn's."""
@@ -106,8 +114,9 @@ def also(table: Mapping[str, str], package: str, known: Callable[[str], Any]) ->
     def find(name: str) -> Any:
         if name not in table:
             return known(name)
-        module, _, attribute = table[name].rpartition(".")
-        _warn(f"{package}.{name}", table[name])
+        place, _, instead = table[name].partition(" = ")
+        module, _, attribute = place.rpartition(".")
+        _warn(f"{package}.{name}", instead or place)
         return getattr(import_module(f"pairlearn.{module}"), attribute)
 
     return find

@@ -7,8 +7,6 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from pairlearn.errors import InputError
-from pairlearn.examples import take_examples
 from pairlearn.pairs import Pairs, as_pairs
 
 
@@ -30,7 +28,7 @@ class OnExamples(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the transformer on the examples in use."""
         pairs = self._one_table(X)
-        self.transformer_ = clone(self.transformer).fit(take_examples(pairs.examples, pairs.used_examples()))
+        self.transformer_ = clone(self.transformer).fit(pairs.compacted().pairs.examples)
         return self
 
     def transform(self, X: Any) -> Pairs:
@@ -41,7 +39,6 @@ class OnExamples(TransformerMixin, BaseEstimator):
 
     @staticmethod
     def _one_table(X: Any) -> Pairs:
-        pairs = as_pairs(X)
-        if pairs.right_examples is not None:
-            raise InputError("OnExamples transforms one table of examples; transform the two tables beforehand")
-        return pairs
+        return as_pairs(X).require_one_table(
+            "OnExamples transforms one table of examples; transform the two tables beforehand"
+        )

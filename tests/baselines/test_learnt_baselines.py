@@ -459,7 +459,7 @@ def test_other_features_and_objects_are_refused(make: Any) -> None:
         (PLDABaseline(), np.zeros(len(X)), "fall into one class"),
         (RCABaseline(), np.arange(len(X)), "every class has a single example"),
         (RCABaseline(), np.zeros(3), "one value per example"),
-        (RCABaseline(), np.full(len(X), np.nan), "NaN or infinity"),
+        (RCABaseline(), np.full(len(X), np.nan), "missing or infinite value"),
         (LDABaseline(5), None, "n_components must lie in 1 … 4"),
         (LDABaseline(1.5), None, "n_components must lie in 1 … 4"),  # type: ignore[arg-type]
         (RCABaseline(7), None, "span 4; pass an integer"),

@@ -76,7 +76,7 @@ def test_view_1_trains_on_one_file_and_tests_on_the_other(tmp_path: Path) -> Non
     protocol = read_lfw_view1(train, test)
     assert [(a.tolist(), b.tolist()) for a, b in protocol.splits()] == [([0, 1], [2, 3])]
     assert protocol.labels.tolist() == [1, -1, 1, -1]
-    with pytest.raises(MissingIdsError, match=r"pairsDevTest.txt, line 3: 1 ids .*'dan'"):
+    with pytest.raises(MissingIdsError, match=r"pairsDevTest.txt, line 3: 1 id .*'dan'"):
         protocol.pairs(np.eye(7), IDS[:7])
     with pytest.raises(InputError, match="one fold cannot both train and test; read View 1 with read_lfw_view1"):
         read_lfw_pairs(train).splits()
@@ -162,7 +162,7 @@ def test_columns_of_different_lengths_are_refused() -> None:
     with pytest.raises(InputError, match="labels has 2 entries for 1 pairs"):
         Protocol(("a",), (1,), ("b",), (1,), np.array([1, -1]), np.array([0]))
     one = Protocol(("a",), (1,), ("b",), (1,), np.array([-1]), np.array([0]))
-    with pytest.raises(MissingIdsError, match=r"^pair 0: 1 ids"):
+    with pytest.raises(MissingIdsError, match=r"^pair 0: 1 id "):
         one.pairs(np.eye(1), [("a", 1)])
 
 

@@ -126,9 +126,9 @@ CRUDE = {
     "poly_direct_sum_3": pl.pair_kernels.poly_direct_sum(3, 0.5),
     "poly_tensor": pl.pair_kernels.poly_tensor(),
     "poly_tensor_1": pl.pair_kernels.poly_tensor(1, 0.0),
-    "gaussian_difference": pl.pair_kernels.outer_gaussian("difference", 0.3),
-    "gaussian_wedge": pl.pair_kernels.outer_gaussian("wedge", 0.3),
-    "power_wedge": pl.pair_kernels.outer_power("wedge", 2, 1.0),
+    "gaussian_difference": pl.pair_kernels.gaussian("difference", 0.3),
+    "gaussian_wedge": pl.pair_kernels.gaussian("wedge", 0.3),
+    "power_wedge": pl.pair_kernels.power("wedge", 2, 1.0),
     "product": pl.pair_kernels.poly_tensor(1, 0.5) * pl.pair_kernels.poly_direct_sum(1, 1.0),
 }
 
@@ -257,7 +257,7 @@ def test_linear_bases_collapse_to_features() -> None:
     n = len(function.anchor)
     whole = PairForm.of(function.kernel.tables[0], function.left, function.right, function.coefficients, n)  # type: ignore[index]
     E = NEW.examples @ function.anchor.T
-    table = E @ (whole.cross @ E.T) + whole.own(E, left=True)[:, None] + whole.own(E, left=False)
+    table = E @ (whole.cross @ E.T) + whole.at_left(E)[:, None] + whole.at_right(E)
     expected = table[NEW.left, NEW.right] + ours.intercept_
     np.testing.assert_allclose(ours.decision_function(NEW), expected, rtol=1e-9, atol=1e-9)
 
@@ -549,7 +549,7 @@ def test_precomputed_columns_are_remembered() -> None:
 def test_precomputed_kernels_with_self_values_are_refused() -> None:
     """exp(−γ(s₁₁ + …)) needs k(a, b) between new examples, which rows × training examples do not hold."""
     pairs = pl.Pairs(Gram(Linear(), X).matrix, PAIRS.left, PAIRS.right)
-    ours = pl.PairSVC(kernel=pl.pair_kernels.outer_gaussian("tensor"), base=Precomputed()).fit(pairs, Y)
+    ours = pl.PairSVC(kernel=pl.pair_kernels.gaussian("tensor"), base=Precomputed()).fit(pairs, Y)
     with pytest.raises(InputError, match="use a kernel of degree ≤ 2 or a computed base"):
         ours.decision_function(pairs)
 

@@ -22,7 +22,7 @@ import pairlearn as pl
 from pairlearn.errors import InputError, SymmetryError, TooLargeError
 from pairlearn.kernels import Gaussian, Gram, Kernel, Linear, Polynomial, as_kernel
 from pairlearn.operators.blocked import BlockedOperator
-from pairlearn.operators.plan import build
+from pairlearn.operators.build import build
 
 # Between the tables k = 0: what is left of the catalog has ac and bd only.
 FORMULAS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {

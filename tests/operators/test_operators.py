@@ -14,9 +14,10 @@ from pairlearn.errors import InputError, TooLargeError
 from pairlearn.kernels import FromFunction, Gaussian, Gram, Kernel, Linear, Polynomial
 from pairlearn.operators.base import PairOperator
 from pairlearn.operators.blocked import BlockedOperator
+from pairlearn.operators.build import build
 from pairlearn.operators.dense import DenseOperator
 from pairlearn.operators.form import PairForm
-from pairlearn.operators.plan import build, check_budget, make_plan
+from pairlearn.operators.plan import check_budget, make_plan
 from pairlearn.operators.product import FEW, ProductOperator, SumOperator
 from pairlearn.operators.rows import PairRows
 from pairlearn.operators.source import Source
@@ -186,7 +187,7 @@ def test_forms_give_the_weighted_sum_of_kernels(name: str) -> None:
 
     def values(of: PairForm, rows: np.ndarray) -> np.ndarray:
         cross = 0.0 if of.cross is None else rows @ (of.cross @ rows.T)
-        return cross + of.own(rows, left=True)[:, None] + of.own(rows, left=False)
+        return cross + of.at_left(rows)[:, None] + of.at_right(rows)
 
     a, b = np.repeat(index, 5), np.tile(index, 5)
     four = (E[np.ix_(side, column)] for side in (a, b) for column in (pairs.left, pairs.right))

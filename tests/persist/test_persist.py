@@ -28,8 +28,8 @@ COMPOSED = {
     "sum on two bases": pl.pair_kernel("tensor").on(Linear()) + pl.pair_kernel("metric").on(Gaussian(0.3)),
     "product": pl.pair_kernel("tensor") * pl.pair_kernel("metric"),
     "scaled": 0.1 * pl.pair_kernel("tensor") + 3.0 * pl.pair_kernel("direct_sum"),
-    "outer gaussian": pl.pair_kernels.outer_gaussian("tensor", gamma=0.01),
-    "outer power": pl.pair_kernels.outer_power("direct_sum", 3, offset=0.5),
+    "outer gaussian": pl.pair_kernels.gaussian("tensor", gamma=0.01),
+    "outer power": pl.pair_kernels.power("direct_sum", 3, offset=0.5),
 }
 BASES = {
     "linear": "linear",

@@ -48,7 +48,7 @@ BOTH = grouped("invariant", "signed")
 CASES: dict[str, tuple[Any, pl.Pairs, Any]] = {
     "svc": (pl.PairSVC(base="rbf"), plain(), Y),
     "svc blocks": (pl.PairSVC(kernel=BALANCED, base="rbf"), BOTH, Y),
-    "svc group": (pl.PairSVC(kernel=pl.pair_kernels.group_polynomial().balanced()), BOTH, Y),
+    "svc group": (pl.PairSVC(kernel=pl.pair_kernels.power(pl.pair_kernels.group_linear(), 2, 1.0).balanced()), BOTH, Y),
     "svc on blocks": (pl.PairSVC(kernel=pl.pair_kernels.on_blocks("rbf").balanced()), BOTH, Y),
     "svc blocks alone": (
         pl.PairSVC(kernel=pl.pair_kernels.on_invariant("rbf") + pl.pair_kernels.on_signed("poly")),
@@ -70,7 +70,11 @@ CASES: dict[str, tuple[Any, pl.Pairs, Any]] = {
         Y,
     ),
     "ranker skew": (pl.PairRanker(kernel=SKEW), BOTH, Y),
-    "ranker gaussian": (pl.PairRanker(kernel=pl.pair_kernels.group_gaussian(0.2).skewed()), BOTH, Y),
+    "ranker gaussian": (
+        pl.PairRanker(kernel=pl.pair_kernels.gaussian(pl.pair_kernels.group_linear(), 0.2).skewed()),
+        BOTH,
+        Y,
+    ),
     "svr": (pl.PairSVR(base="poly", epsilon=0.2), plain(), VALUES),
     "svr skew": (pl.PairSVR(kernel="wedge", base="rbf"), plain(), VALUES),
     "svr mirrored": (pl.PairSVR(kernel="poly_tensor", mirrored="antisymmetric"), plain(), VALUES),

@@ -229,7 +229,7 @@ def test_errors_say_what_to_do() -> None:
     machine, test = fit(base="rbf")
     with pytest.raises(InputError, match='not linear in the features; use by="example"'):
         explain(machine, test[:1], by="feature")
-    outer, _ = fit(pl.pair_kernels.outer_power("tensor", 2))
+    outer, _ = fit(pl.pair_kernels.power("tensor", 2))
     with pytest.raises(InputError, match="not of degree"):
         explain(outer, test[:1], by="feature")
     with pytest.raises(InputError, match="one pair is explained at a time, got 2"):

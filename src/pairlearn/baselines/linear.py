@@ -28,7 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 from pairlearn.baselines.untrained import CosineBaseline, EuclidBaseline, rows_of_numbers
 from pairlearn.errors import ConflictWarning, InputError
 from pairlearn.examples import check_examples
-from pairlearn.pairs import Pairs, as_pairs, check_labels
+from pairlearn.pairs import Pairs, as_pairs, check_labels, class_codes
 from pairlearn.types import Examples, Floats, Ints
 
 Shrinkage = float | Literal["auto"]
@@ -83,15 +83,15 @@ def _warn_of_conflicts(count: int) -> None:
 def training_set(X: Any, y: Any, classes: Any = None) -> Training:
     """The part of pairs and labels that baselines learn from."""
     pairs = dense_pairs(X)
-    labels, used = check_labels(y, len(pairs)), pairs.used_examples()
-    left, right = (np.searchsorted(used, column) for column in pairs.columns)
+    labels, (compact, (used,)) = check_labels(y, len(pairs)), pairs.compacted()
+    left, right = compact.columns
     proper = left != right
     left, right, labels = left[proper], right[proper], labels[proper]
     if len(np.unique(labels)) < 2:
         kind = "positive" if not np.any(labels > 0) else "negative"
         raise InputError(f"no {kind} pair joins two different examples; add some such pairs")
-    codes = None if classes is None else _class_codes(classes, pairs.n_examples, used)
-    return Training(_sized(pairs.examples[used].astype(np.float64)), left, right, labels, codes)
+    codes = None if classes is None else class_codes(classes, pairs.n_examples, used)
+    return Training(_sized(compact.examples.astype(np.float64)), left, right, labels, codes)
 
 
 def _sized(rows: Floats) -> Floats:
@@ -119,15 +119,6 @@ def dense_rows(X: Examples) -> Floats:
     if not (isinstance(X, np.ndarray) and X.ndim == 2):
         raise InputError("this baseline compares rows of numbers; pass a 2-D array")
     return X
-
-
-def _class_codes(classes: Any, n_examples: int, used: Ints) -> Ints:
-    values = np.asarray(classes)
-    if values.shape != (n_examples,):
-        raise InputError(f"classes must hold one value per example, {n_examples}, got shape {values.shape}")
-    if values.dtype.kind == "f" and not np.isfinite(values[used]).all():
-        raise InputError("classes contain NaN or infinity; drop the pairs of these examples first")
-    return np.unique(values[used], return_inverse=True)[1].ravel()
 
 
 # --------------------------------------------------------------------------- covariances
@@ -249,11 +240,9 @@ class LearntBaseline(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Floats:
         """Score of every pair, (n_pairs,); larger = more alike."""
         check_is_fitted(self, "classes_")
-        pairs = dense_pairs(X)
         # Pairs often use a small part of a large table: map that part only.
-        used = pairs.used_examples()
-        left, right = (np.searchsorted(used, column) for column in pairs.columns)
-        return self._scores(self._mapped(pairs.examples[used]), left, right)
+        pairs = dense_pairs(X).compacted().pairs
+        return self._scores(self._mapped(pairs.examples), *pairs.columns)
 
     def predict(self, X: Any) -> Ints:
         """+1 (same) where the score is above the threshold, else −1."""

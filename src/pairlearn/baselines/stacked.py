@@ -15,8 +15,8 @@ from pairlearn.baselines.registry import fit_baseline
 from pairlearn.errors import InputError
 from pairlearn.kernels import Standardised
 from pairlearn.machines.pair_svc import PairSVC
-from pairlearn.pair_kernels import Blocks, PairKernel, Scored, on_invariant, pair_kernel
-from pairlearn.pairs import Pairs, as_pairs, check_labels
+from pairlearn.pair_kernels import Blocks, ModelScores, PairKernel, on_invariant, pair_kernel
+from pairlearn.pairs import Pairs, as_pairs, check_labels, sorted_classes
 from pairlearn.types import Examples, Floats, Ints
 
 STACK = ("euclid", "cosine", "pca_cosine", "wccn_cosine", "lda_cosine", "plda")
@@ -47,9 +47,9 @@ class Stack:
         return Stack(models, _with(self.pairs, self.pairs.invariant[:, places]), self.labels)
 
     @property
-    def view(self) -> Scored:
+    def view(self) -> ModelScores:
         """The baselines as a view of pairs."""
-        return Scored(tuple(self.models.values()))
+        return ModelScores(tuple(self.models.values()))
 
 
 def cross_fit(
@@ -90,10 +90,7 @@ def _with(pairs: Pairs, scores: Floats) -> Pairs:
 
 def _folds(pairs: Pairs, classes: Any, n_folds: int, seed: int) -> Ints:
     """The fold of each example: that of its class."""
-    values = np.asarray(classes)
-    if values.shape != (pairs.n_examples,):
-        raise InputError(f"classes must hold one value per example, {pairs.n_examples}, got shape {values.shape}")
-    codes = np.unique(values, return_inverse=True)[1]
+    codes = sorted_classes(classes, pairs.n_examples)[1]
     used = np.unique(codes[pairs.used_examples()])
     if n_folds < 2 or len(used) < n_folds + 1:
         raise InputError(f"{len(used)} classes cannot be cut into {n_folds} folds; use 2 folds or add classes")

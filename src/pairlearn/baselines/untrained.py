@@ -78,7 +78,8 @@ class CosineBaseline(EuclidBaseline):
 
 def rows_of_numbers(pairs: Pairs) -> Pairs:
     """The pairs, if their examples are rows of numbers in one table."""
-    X = pairs.examples
-    if not (sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2)) or pairs.right_examples is not None:
-        raise InputError("this baseline compares rows of numbers in one table; pass a 2-D array or a sparse matrix")
+    message = "this baseline compares rows of numbers in one table; pass a 2-D array or a sparse matrix"
+    X = pairs.require_one_table(message).examples
+    if not (sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2)):
+        raise InputError(message)
     return pairs

@@ -33,7 +33,7 @@ def compare(
 def baselines(machine: Any) -> dict[str, Any]:
     """The untrained baselines, or none for a model on a precomputed matrix, whose rows are not features."""
     function = getattr(machine, "function_", None)
-    precomputed = function is not None and pl.kernels.Precomputed() in function.kernel.bases
+    precomputed = function is not None and any(base.precomputed for base in function.kernel.bases)
     return {} if precomputed else {"euclid": pl.EuclidBaseline(), "cosine": pl.CosineBaseline()}
 
 

@@ -23,7 +23,7 @@ from rich.table import Table
 import pairlearn as pl
 from pairlearn.cli.comparison import MODEL, baselines, titled, verdict
 from pairlearn.cli.terminal import GapBar, percent, progress_bar, say, table
-from pairlearn.data.files import write_whole
+from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
 from pairlearn.evaluation import DetCurve, Scores, det_curve
 from pairlearn.pairs import Pairs

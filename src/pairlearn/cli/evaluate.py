@@ -19,7 +19,10 @@ from rich.text import Text
 import pairlearn as pl
 from pairlearn import report
 from pairlearn.cli.options import AsJson, ClassColumn, LabelColumn
-from pairlearn.data.files import ExampleTable, check_target, read_examples, read_frame, read_pairs, write_whole
+from pairlearn.data.frames import read_frame
+from pairlearn.data.reading import read_examples, read_pairs
+from pairlearn.data.tables import ExampleTable
+from pairlearn.data.writing import check_target, write_whole
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores
 from pairlearn.pairs import Pairs

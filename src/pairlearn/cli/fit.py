@@ -32,7 +32,9 @@ from pairlearn.cli.options import (
 )
 from pairlearn.cli.score import spelled
 from pairlearn.cli.terminal import GapBar, facts, on_interrupt, percent, print_json, progress_bar, say
-from pairlearn.data.files import ExampleTable, check_target, read_examples, read_pairs
+from pairlearn.data.reading import read_examples, read_pairs
+from pairlearn.data.tables import ExampleTable
+from pairlearn.data.writing import check_target
 from pairlearn.errors import ConflictWarning, DefinitenessWarning, InputError, SymmetryWarning
 from pairlearn.pairs import Pairs
 from pairlearn.types import Ints

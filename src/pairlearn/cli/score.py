@@ -14,7 +14,9 @@ import pairlearn as pl
 from pairlearn.cli.comparison import compare, rates, rates_table, verdict
 from pairlearn.cli.options import AsJson, ClassColumn, LabelColumn, LeftColumn, RightColumn
 from pairlearn.cli.terminal import print_json, say
-from pairlearn.data.files import PairTable, check_scores_target, read_examples, read_pairs, scores_as_csv, write_scores
+from pairlearn.data.reading import read_examples, read_pairs
+from pairlearn.data.tables import PairTable
+from pairlearn.data.writing import check_scores_target, scores_as_csv, write_scores
 from pairlearn.errors import InputError
 from pairlearn.pairs import Pairs
 from pairlearn.types import Floats

@@ -24,11 +24,13 @@ import pairlearn as pl
 from pairlearn.cli.comparison import MODEL, titled
 from pairlearn.cli.options import AsJson, ClassColumn, Seed, memory_bytes
 from pairlearn.cli.terminal import on_interrupt, percent, print_json, progress_bar, say, table
-from pairlearn.data.files import ExampleTable, check_target, read_examples, write_whole
+from pairlearn.data.reading import read_examples
+from pairlearn.data.tables import ExampleTable
+from pairlearn.data.writing import check_target, write_whole
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores, equal_error_rate
 from pairlearn.examples import take_examples
-from pairlearn.selection.drawing import class_codes
+from pairlearn.pairs import class_codes
 from pairlearn.selection.search.development import pairs_of
 from pairlearn.selection.search.runner import Step
 from pairlearn.selection.search.settings import BASES, CS, KERNELS

@@ -24,7 +24,9 @@ from rich.console import Console
 import pairlearn as pl
 from pairlearn.cli.options import AsJson, LabelColumn, LeftColumn, RightColumn
 from pairlearn.cli.terminal import percent, print_json, say
-from pairlearn.data.files import check_target, existing_file, read_examples
+from pairlearn.data.cells import existing_file
+from pairlearn.data.reading import read_examples
+from pairlearn.data.writing import check_target
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores
 from pairlearn.types import Floats

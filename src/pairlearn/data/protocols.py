@@ -186,7 +186,7 @@ def _row(path: str | Path, number: int, line: str, same: bool) -> Row:
     left, right = (fields[0], fields[1]), (fields[0] if same else fields[2], fields[-1])
     for _, cell in (left, right):
         if not (cell.isascii() and cell.isdigit()) or int(cell) < 1:
-            raise InputError(f"{place}: {cell!r} is no image number; numbers are 1, 2, …")
+            raise InputError(f"{place}: {cell!r} is not an image number; numbers are 1, 2, …")
     if (left[0] == right[0]) != same or (same and int(left[1]) == int(right[1])):
         problem = "the same image" if same else "the same name"
         raise InputError(f"{place} names {problem} twice, got {line.strip()!r}; correct this line")

@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.errors import InputError, SymmetryError, SymmetryWarning
 from pairlearn.functions.function import PairFunction
-from pairlearn.kernels import Gram, Kernel, Precomputed, TwoDomains, as_kernel
+from pairlearn.kernels import Gram, as_kernel
 from pairlearn.machines.start import carry_over, feasible
-from pairlearn.operators.plan import Grams, Operation, build
+from pairlearn.operators.build import Grams, Operation, build
 from pairlearn.pair_kernels import PairKernel, pair_kernel
 from pairlearn.pairs import Pairs, as_pairs
 from pairlearn.solvers import Callback, Solution, solver_for
@@ -71,7 +71,7 @@ class PairMachine(BaseEstimator):
             raise InputError(f"time_budget is in seconds and must be ≥ 0, got {self.time_budget!r}")
         pairs = as_pairs(X)
         kernel = pair_kernel(self.kernel).on(as_kernel(self.base))
-        if len(kernel.bases) > 1 and any(is_precomputed(base) for base in kernel.bases):
+        if len(kernel.bases) > 1 and any(base.precomputed for base in kernel.bases if base is not None):
             raise InputError("a precomputed base cannot be mixed with one that needs features; compute both matrices")
         refuse_ignored_blocks(pairs, kernel)
         return Training(pairs, kernel, self._sign(kernel, pairs, sign), np.arange(len(pairs)))
@@ -154,7 +154,7 @@ class PairMachine(BaseEstimator):
     def _solve(
         self, problem: Problem, operation: Operation, start: Floats | None, time_budget: float | None
     ) -> Solution:
-        solver = solver_for(self.solver, self.tol, time_budget, operation.plan.working_set, self.random_state or 0)
+        solver = solver_for(self.solver, self.tol, time_budget, operation.plan.memory, self.random_state or 0)
         return solver.solve(problem, operation.operator, start, self.callback)
 
     def _keep(self, solution: Solution, problem: Problem, operation: Operation, training: Training) -> None:
@@ -250,13 +250,6 @@ def check_positive(machine: Any, **examples: str) -> None:
         value = getattr(machine, name)
         if not (isinstance(value, (int, float, np.number)) and np.isfinite(value) and value > 0):
             raise InputError(f"{name} must be a finite number > 0, got {value!r}; try {name}={example}")
-
-
-def is_precomputed(base: Kernel | None) -> bool:
-    """Whether a base, or one of its two sides, knows its examples only by their columns."""
-    if isinstance(base, TwoDomains):
-        return is_precomputed(base.left) or is_precomputed(base.right)
-    return isinstance(base, Precomputed)
 
 
 def _grams(base: Any) -> Grams:

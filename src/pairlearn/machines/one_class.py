@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from pairlearn.errors import InputError
-from pairlearn.machines.machine import PairMachine, Training, is_precomputed
+from pairlearn.machines.machine import PairMachine, Training
 from pairlearn.pair_kernels import PairKernel
 from pairlearn.pairs import as_pairs
 from pairlearn.solvers import Callback
@@ -157,7 +157,7 @@ class OneClassPairSphere(_OneClass):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from positive pairs; y is None or all +1."""
         training = self._positive_pairs(X, y)
-        if any(is_precomputed(base) for base in training.kernel.bases):
+        if any(base is not None and base.precomputed for base in training.kernel.bases):
             raise InputError(
                 "a sphere needs k(a, b) between new examples, which a precomputed matrix of rows × training examples "
                 "does not hold; use pl.OneClassPairSVM or a computed base"

@@ -119,7 +119,7 @@ class PairRanker(ClassifierMixin, PairMachine):
 
 def advantages(function: PairFunction, examples: Examples, rows: Ints) -> Floats:
     """g(a, b) for a in `rows` and every b, (len(rows), m)."""
-    if function.two_domains or "invariant" in function.kernel.blocks:
+    if function.n_tables == 2 or "invariant" in function.kernel.blocks:
         raise InputError("the order depends on `invariant` features of each pair; score the pairs you care about")
     if not all(view.blocks for view, _, _ in function.seen):
         raise InputError("this kernel knows only its own pairs; score the pairs you care about")

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from scipy import sparse
 
-from pairlearn.examples import count_examples
+from pairlearn.examples import count_examples, match_examples
 from pairlearn.functions.function import PairFunction
-from pairlearn.kernels.similarity import Columns
 from pairlearn.pairs import Pairs
 from pairlearn.solvers.problem import Problem
-from pairlearn.types import Bools, Examples, Floats, Ints
+from pairlearn.types import Bools, Floats, Ints
 
 
 def carry_over(function: PairFunction, bounded: Bools, pairs: Pairs, problem: Problem) -> Floats:
@@ -25,8 +21,8 @@ def carry_over(function: PairFunction, bounded: Bools, pairs: Pairs, problem: Pr
     theta = np.zeros(len(problem))
     if function.anchor is None:
         return feasible(theta, problem)
-    match = _match_examples(function.anchor, pairs.examples)
-    match_right = match if function.right_anchor is None else _match_examples(function.right_anchor, pairs.right_table)
+    match = match_examples(function.anchor, pairs.examples)
+    match_right = match if function.right_anchor is None else match_examples(function.right_anchor, pairs.right_table)
     left, right = match[function.left], match_right[function.right]
     known = (left >= 0) & (right >= 0)
     m = max(pairs.n_examples, count_examples(pairs.right_table))
@@ -78,28 +74,3 @@ def _match_keys(old: Ints, new: Ints) -> tuple[Ints, Ints]:
     found = place < len(new)
     found[found] = new[order[place[found]]] == old[rank[found]]
     return order[place[found]], rank[found]
-
-
-def _match_examples(anchor: Any, examples: Examples) -> Ints:
-    """Row of each support example among the new examples, −1 where it is gone."""
-    if isinstance(anchor, Columns):
-        return np.where(anchor.index < count_examples(examples), anchor.index, -1).astype(np.int64)
-    where: dict[Any, int] = {}
-    for row, key in enumerate(_contents(examples)):
-        where.setdefault(key, row)
-    return np.array([where.get(key, -1) for key in _contents(anchor)], dtype=np.int64)
-
-
-def _contents(examples: Examples) -> list[Any]:
-    if isinstance(examples, np.ndarray):
-        return [row.tobytes() for row in np.ascontiguousarray(examples)]
-    if sparse.issparse(examples):
-        rows = sparse.csr_array(examples)
-        return [
-            (rows.indices[a:b].tobytes(), rows.data[a:b].tobytes())
-            for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
-        ]
-    try:
-        return [example for example in examples if hash(example) is not None]
-    except TypeError:
-        return [id(example) for example in examples]

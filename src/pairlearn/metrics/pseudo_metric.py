@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.errors import InputError
-from pairlearn.examples import by_blocks, check_examples, take_examples
+from pairlearn.examples import by_blocks, check_examples
 from pairlearn.kernels import Kernel, as_kernel
 from pairlearn.kernels.mapped import Mapped
 from pairlearn.metrics.metric_state import MetricState
@@ -160,18 +160,17 @@ class _PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self, "state_")
         pairs = _one_table(as_pairs(X))
         self._check_width(pairs.examples)
-        used, matrix = pairs.used_examples(), self.state_.matrix
-        rows = self.span_.coordinates(take_examples(pairs.examples, used))
+        compact, matrix = pairs.compacted().pairs, self.state_.matrix
+        rows = self.span_.coordinates(compact.examples)
         if len(pairs) > 4 * len(matrix):  # then a root of A costs less than it saves
             weighted = rows = rows @ self._root(None)
         else:
             weighted = rows @ matrix
-        left, right = (np.searchsorted(used, column) for column in pairs.columns)
 
         def distances(a: Ints, b: Ints) -> Floats:
             return np.einsum("ij,ij->i", rows[a] - rows[b], weighted[a] - weighted[b])
 
-        return self.threshold_ - np.maximum(by_blocks(left, right, distances, rows.shape[1]), 0.0)
+        return self.threshold_ - np.maximum(by_blocks(*compact.columns, distances, rows.shape[1]), 0.0)
 
     def predict(self, X: Any) -> Ints:
         """+1 (similar) where b − d² > 0, else −1."""
@@ -337,7 +336,7 @@ class KernelPseudoMetric(_PseudoMetric):
             raise InputError(
                 "this kernel is not positive semidefinite, so it has no feature space; use pl.BasisExpansion first"
             )
-        kernel = kernel.resolved(take_examples(pairs.examples, pairs.used_examples()))
+        kernel = kernel.resolved(pairs.compacted().pairs.examples)
         return KernelSpan(kernel, None, None, np.zeros((0, 0)), self.budget)
 
     def _check_width(self, examples: Examples) -> None:
@@ -353,9 +352,7 @@ def _squares(rows: Floats) -> Floats:
 
 
 def _one_table(pairs: Pairs) -> Pairs:
-    if pairs.right_examples is not None:
-        raise InputError("a pseudo-metric compares examples of one table; these pairs join two")
-    return pairs
+    return pairs.require_one_table("a pseudo-metric compares examples of one table; these pairs join two")
 
 
 def _pair_of(a: Any, b: Any) -> Pairs:

@@ -15,9 +15,8 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import solve_triangular
 
-from pairlearn.examples import count_examples, take_examples
+from pairlearn.examples import count_examples, stack_examples, take_examples
 from pairlearn.kernels import Kernel
-from pairlearn.kernels.similarity import Columns
 from pairlearn.types import Examples, Floats, Ints
 
 NOTHING = 1e-10
@@ -121,7 +120,7 @@ class AnchoredPair(NamedTuple):
         """The pairs of a table one by one."""
         anchors = kernel.anchor(examples, np.arange(count_examples(examples)))
         for both in np.column_stack([left, right]):
-            yield cls(take_examples(examples, both), _taken(anchors, both))
+            yield cls(take_examples(examples, both), take_examples(anchors, both))
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,8 +156,10 @@ class KernelSpan:
         """With one more pair; and the coordinates of its difference."""
         row = np.append(found.coordinates, found.length)
         factor = np.vstack([np.pad(self.factor, ((0, 0), (0, 1))), row])
-        left, right = (_taken(found.rest, np.array([k])) for k in (0, 1))
-        return replace(self, left=_joined(self.left, left), right=_joined(self.right, right), factor=factor), row
+        left, right = (take_examples(found.rest, np.array([k])) for k in (0, 1))
+        if len(self):
+            left, right = stack_examples(self.left, left), stack_examples(self.right, right)
+        return replace(self, left=left, right=right, factor=factor), row
 
     def widened(self, matrix: Floats) -> tuple[KernelSpan, Floats]:
         """A feature space has no coordinates of its own."""
@@ -176,20 +177,3 @@ class KernelSpan:
 
     def _solve(self, products: Floats) -> Floats:
         return np.asarray(solve_triangular(self.factor, products, lower=True, check_finite=False))
-
-
-def _taken(anchors: Any, index: Ints) -> Any:
-    if isinstance(anchors, Columns):
-        return Columns(anchors.index[index], anchors.n_columns)
-    return take_examples(anchors, index)
-
-
-def _joined(anchors: Any, more: Any) -> Any:
-    """Both tables, one after the other; None is an empty table."""
-    if anchors is None:
-        return more
-    if isinstance(anchors, Columns):
-        return Columns(np.concatenate([anchors.index, more.index]), anchors.n_columns)
-    if sparse.issparse(anchors):
-        return sparse.csr_array(sparse.vstack([anchors, more]))
-    return np.concatenate([anchors, more]) if isinstance(anchors, np.ndarray) else [*anchors, *more]

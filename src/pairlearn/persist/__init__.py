@@ -14,7 +14,7 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-from pairlearn.data.files import write_whole
+from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
 from pairlearn.machines.machine import PairMachine
 from pairlearn.persist.checks import check_function

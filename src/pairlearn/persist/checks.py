@@ -9,11 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from pairlearn.errors import InputError
-from pairlearn.examples import count_examples
+from pairlearn.examples import Columns, count_examples
 from pairlearn.functions.function import PairFunction
 from pairlearn.kernels import Kernel
-from pairlearn.kernels.similarity import Columns
-from pairlearn.pair_kernels import Seen
+from pairlearn.pair_kernels import ViewKernel
 from pairlearn.pair_kernels.finite import Arcs, Finite
 from pairlearn.persist.known import VALUES
 
@@ -23,16 +22,18 @@ def check_function(function: Any) -> None:
     if not isinstance(function, PairFunction):
         raise InputError("it holds no learnt function")
     for leaf in function.kernel.leaves:
-        _check_storable(leaf.kernel if isinstance(leaf, Seen) else leaf.base)
-        if isinstance(leaf, Seen):
+        _check_storable(leaf.kernel if isinstance(leaf, ViewKernel) else leaf.base)
+        if isinstance(leaf, ViewKernel):
             _check_finite(leaf)
     columns = (function.left, function.right, function.coefficients)
     if any(column.ndim != 1 or len(column) != len(function.left) for column in columns):
         raise InputError("support pairs and coefficients differ in number")
     if function.kernel.bases:
         _check_anchor(function.anchor, function.left)
-        _check_anchor(function.right_anchor if function.two_domains else function.anchor, function.right)
-    seen = {(leaf.view, order) for leaf in function.kernel.leaves if isinstance(leaf, Seen) for order in leaf.swapped}
+        _check_anchor(function.anchors[-1], function.right)
+    seen = {
+        (leaf.view, order) for leaf in function.kernel.leaves if isinstance(leaf, ViewKernel) for order in leaf.swapped
+    }
     if not seen <= {(view, order) for view, order, _ in function.seen}:
         raise InputError("what its kernel sees of the support pairs is missing")
     for view, _, table in function.seen:
@@ -44,7 +45,7 @@ def check_function(function: Any) -> None:
         raise InputError("coefficients are not finite")
 
 
-def _check_finite(leaf: Seen) -> None:
+def _check_finite(leaf: ViewKernel) -> None:
     """A matrix between arcs has one row for each of them."""
     n_arcs = len(leaf.view) if isinstance(leaf.view, Arcs) else None
     if isinstance(leaf.kernel, Finite) and len(leaf.kernel.matrix) != n_arcs:

@@ -18,7 +18,7 @@ from pairlearn.kernels import Gram
 from pairlearn.machines.machine import PairMachine
 from pairlearn.pair_kernels import MONOMIALS, Table
 from pairlearn.persist.checks import check_function
-from pairlearn.persist.known import MODELS, VALUES
+from pairlearn.persist.known import MODELS, RENAMED, VALUES
 
 WHOLE = tuple(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64))
 NUMBERS = (*WHOLE, "float16", "float32", "float64", "bool")
@@ -126,7 +126,7 @@ def _decode(document: Any, tensors: Tensors) -> Any:
     if not isinstance(document, dict):
         return document
     parts = {name: part for name, part in document.items() if name != "is"}
-    kind = document["is"]
+    kind = RENAMED.get(document["is"], document["is"])
     if kind in VALUES:
         return _build(VALUES[kind], {name: _decode(part, tensors) for name, part in parts.items()})
     match kind:

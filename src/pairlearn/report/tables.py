@@ -9,21 +9,14 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from pairlearn.data.files import (
-    MISSING,
-    ExampleTable,
-    PairTable,
-    existing_file,
-    place_of,
-    plain_text,
-    read_frame,
-    read_labels,
-    require_columns,
-)
+from pairlearn.data.cells import MISSING, existing_file, place_of, plain_text, require_columns
+from pairlearn.data.frames import read_frame
+from pairlearn.data.labels import read_labels
+from pairlearn.data.tables import ExampleTable, PairTable
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores
 from pairlearn.evaluation.scores import Column
-from pairlearn.pairs import Pairs
+from pairlearn.pairs import Pairs, find_rows, rows_by_id, sorted_classes
 from pairlearn.report.codes import KINDS, Names, distinct, numbered
 from pairlearn.report.doubts import same_pairs
 from pairlearn.types import Bools, Floats, Ints
@@ -58,9 +51,7 @@ class ScoreTable:
         """The same with the classes of the joined examples as identities, if they have some and this table has none."""
         if classes is None or self.scores.left_identity is not None:
             return self
-        names = sorted(set(classes))
-        numbers = {name: number for number, name in enumerate(names)}
-        codes = np.array([numbers[name] for name in classes])
+        names, codes = sorted_classes(classes)
         scores = replace(self.scores, left_identity=codes[pairs.left], right_identity=codes[pairs.right])
         return replace(self, scores=scores, names={**self.names, "identities": names})
 
@@ -70,8 +61,7 @@ class ScoreTable:
             return self
         columns: dict[str, Column] = {}
         for kind, own in self.names.items():
-            numbers = {name: number for number, name in enumerate(names[kind])}
-            codes = np.array([numbers[name] for name in own])
+            (codes,) = find_rows(rows_by_id(names[kind]), own)
             columns |= {side: codes[getattr(self.scores, side)] for side in KINDS[kind]}
         return replace(self, scores=replace(self.scores, **columns), names=names)
 
@@ -158,7 +148,7 @@ def _looked_up(text: polars.Series, spellings: Sequence[str], names: Sequence[st
     """The number of the stripped name in each row; Polars looks text up by hash, NumPy would sort it."""
     import polars
 
-    numbers = {name: number for number, name in enumerate(names)}
+    numbers = rows_by_id(names)
     codes = np.array([numbers[cell.strip()] for cell in spellings], dtype=np.int32)
     return cast("Ints", codes[text.cast(polars.Enum(spellings)).to_physical().to_numpy()])
 
@@ -178,8 +168,8 @@ def _values(path: Path, frame: polars.DataFrame) -> Floats:
     if bad.any():
         row = int(bad.argmax())
         raise InputError(
-            f"{path}, {place_of(path, row)}, column 'score' holds {frame['score'][row]!r}, which is no finite number "
-            f"({bad.sum()} such cells); drop these pairs, or give failed comparisons a low score"
+            f"{path}, {place_of(path, row)}, column 'score' holds {frame['score'][row]!r}, which is not a finite "
+            f"number ({bad.sum()} such cells); drop these pairs, or give failed comparisons a low score"
         )
     return values
 

@@ -18,10 +18,12 @@ from scipy import sparse
 
 from pairlearn.errors import InputError
 from pairlearn.examples import check_examples, take_examples
-from pairlearn.functions.function import Embedding, FormPart, LinePart, Local, PairFunction, check_domains
-from pairlearn.operators.form import Own
-from pairlearn.operators.rows import PairRows, stacked
-from pairlearn.pair_kernels import PairKernel, Scored
+from pairlearn.functions.batch import Batch
+from pairlearn.functions.function import PairFunction
+from pairlearn.functions.parts import Embedding, FormPart, LinePart
+from pairlearn.operators.form import SideForm
+from pairlearn.operators.rows import PairRows
+from pairlearn.pair_kernels import ModelScores, PairKernel
 from pairlearn.pairs import Pairs, as_pairs
 from pairlearn.types import Examples, Floats
 
@@ -80,11 +82,11 @@ def explain(
     machine = _machine(model)
     function: PairFunction = machine.function_
     one = _one_pair(pair, function)
-    check_domains(one, function.two_domains, bool(function.kernel.bases))
+    function.check(one)
     score = float(np.asarray(machine.decision_function(one))[0])
     if not np.isclose(score, function(one)[0], rtol=1e-9, atol=1e-12):
         raise InputError(f"the score of a {type(machine).__name__} is not a sum over support pairs; explain a PairSVC")
-    local = Local.of(one, function)
+    local = function.batch(one)
     bars: Bars = {}
     if len(function.coefficients):
         split = _by_feature if by == "feature" else _by_example
@@ -105,9 +107,7 @@ def _machine(model: Any) -> Any:
 def _one_pair(pair: Any, function: PairFunction) -> Pairs:
     if isinstance(pair, tuple) and len(pair) == 2:
         tables = [check_examples(_table(example)) for example in pair]
-        if function.two_domains:
-            return Pairs(tables[0], [0], [0], right_examples=tables[1])
-        return Pairs(stacked(tables), [0], [1])
+        return function.pairs_between(*tables)(np.zeros(1, dtype=int), np.zeros(1, dtype=int))
     pairs = as_pairs(pair)
     if len(pairs) != 1:
         raise InputError(f"one pair is explained at a time, got {len(pairs)}; pass pairs[i:i + 1] or two examples")
@@ -126,12 +126,12 @@ def _table(example: Any) -> Examples:
 # --------------------------------------------------------------------------- over support examples
 
 
-def _by_example(machine: Any, local: Local, names: Sequence[Any] | None) -> Bars:
+def _by_example(machine: Any, local: Batch, names: Sequence[Any] | None) -> Bars:
     function: PairFunction = machine.function_
     terms = function.coefficients * _kernel_values(function, local)
     used = np.asarray(getattr(machine, "support_examples_", np.arange(int(function.left.max()) + 1)))
     sides = [np.bincount(column, 0.5 * terms).astype(np.float64) for column in (function.left, function.right)]
-    if function.two_domains:
+    if function.n_tables == 2:
         left = {f"left {name}": value for name, value in _named(used, sides[0], names).items()}
         right = {f"right support example {place}": float(value) for place, value in enumerate(sides[1])}
         return {**left, **right}
@@ -156,7 +156,7 @@ def _added(parts: Any) -> Bars:
     return bars
 
 
-def _kernel_values(function: PairFunction, local: Local) -> Floats:
+def _kernel_values(function: PairFunction, local: Batch) -> Floats:
     """K(pair, support pair) without baselines, (n_support,), in both orders where the function takes both."""
     scored = {line.leaf for line in _score_lines(function)}
     terms = tuple((c, atoms) for c, atoms in function.kernel.terms if not (len(atoms) == 1 and atoms[0] in scored))
@@ -169,7 +169,7 @@ def _kernel_values(function: PairFunction, local: Local) -> Floats:
     return _both_orders(function, local, values)
 
 
-def _both_orders(function: PairFunction, local: Local, values: Any) -> Floats:
+def _both_orders(function: PairFunction, local: Batch, values: Any) -> Floats:
     straight = values(local.rows)
     if not function.sign:
         return np.asarray(straight)
@@ -179,20 +179,20 @@ def _both_orders(function: PairFunction, local: Local, values: Any) -> Floats:
 # --------------------------------------------------------------------------- over features
 
 
-def _by_feature(machine: Any, local: Local, names: Sequence[Any] | None) -> Bars:
+def _by_feature(machine: Any, local: Batch, names: Sequence[Any] | None) -> Bars:
     function: PairFunction = machine.function_
     if function.rest is not None:
         raise InputError('this kernel is not of degree ≤ 2 in the features; use by="example"')
     parts: list[tuple[str, float]] = []
     for part in function.parts:
         left, right = _of_form(part, function, local)
-        prefixes = ("left ", "right ") if function.two_domains else ("", "")
+        prefixes = ("left ", "right ") if function.n_tables == 2 else ("", "")
         for values, prefix in zip((left, right), prefixes, strict=True):
             parts += zip(_feature_names(len(values), names, prefix), values, strict=True)
         if part.form.constant:
             parts.append(("constant", part.form.constant))
     for line in function.lines:
-        if not isinstance(line.leaf.view, Scored):
+        if not isinstance(line.leaf.view, ModelScores):
             parts += [(f"pair feature {place}", value) for place, value in enumerate(_of_line(line, function, local))]
     return _added(parts)
 
@@ -203,14 +203,14 @@ def _feature_names(n: int, names: Sequence[Any] | None, prefix: str) -> list[str
     return [str(name) for name in names] if names and not prefix else [f"{prefix}feature {place}" for place in range(n)]
 
 
-def _of_form(part: FormPart, function: PairFunction, local: Local) -> tuple[Floats, Floats]:
+def _of_form(part: FormPart, function: PairFunction, local: Batch) -> tuple[Floats, Floats]:
     """eᵀMf + [eᵀNe + n·e] + [the same at f], each product of two features half to each; those of e and of f."""
     a, b = int(local.rows.left[0]), int(local.rows.right[0])
     (z, Z), (w, W) = (
         _features(embedding, table, row, anchor)
         for embedding, table, row, anchor in (
-            (part.left, local.left, a, function.anchor),
-            (part.right, local.right, b, function.right_anchor if function.two_domains else function.anchor),
+            (part.left, local.left, a, function.anchors[0]),
+            (part.right, local.right, b, function.anchors[-1]),
         )
     )
     left, right = _of_own(part.form.left, z, Z), _of_own(part.form.right, w, W)
@@ -222,7 +222,7 @@ def _of_form(part: FormPart, function: PairFunction, local: Local) -> tuple[Floa
     return left, right
 
 
-def _of_own(own: Own, z: Floats, Z: Floats | None) -> Floats:
+def _of_own(own: SideForm, z: Floats, Z: Floats | None) -> Floats:
     e = z if Z is None else Z @ z
     pull = own.linear if own.square is None else own.linear + 0.5 * (own.square @ e + own.square.T @ e)
     return np.asarray(z * (pull if Z is None else Z.T @ pull))
@@ -242,19 +242,19 @@ def _features(embedding: Embedding, table: Examples, row: int, anchor: Any) -> t
 
 
 def _score_lines(function: PairFunction) -> list[LinePart]:
-    return [line for line in function.lines if isinstance(line.leaf.view, Scored)]
+    return [line for line in function.lines if isinstance(line.leaf.view, ModelScores)]
 
 
-def _baselines(function: PairFunction, local: Local) -> Bars:
+def _baselines(function: PairFunction, local: Batch) -> Bars:
     parts: list[tuple[str, float]] = []
     for line in _score_lines(function):
-        models = cast(Scored, line.leaf.view).models
+        models = cast(ModelScores, line.leaf.view).models
         values = _of_line(line, function, local)
         parts += [(f"score of {type(model).__name__}", value) for model, value in zip(models, values, strict=True)]
     return _added(parts)
 
 
-def _of_line(line: LinePart, function: PairFunction, local: Local) -> Floats:
+def _of_line(line: LinePart, function: PairFunction, local: Batch) -> Floats:
     def values(rows: PairRows) -> Floats:
         return np.asarray(line.leaf.kernel.features(rows.shown[line.leaf.view, False]), dtype=np.float64)[0]
 

@@ -72,15 +72,13 @@ class NormalisedScorer:
 
     def decision_function(self, X: Any) -> Floats:
         """Normalised score of every pair, (n_pairs,)."""
-        pairs = as_pairs(X)
-        if pairs.right_examples is not None:
-            raise InputError("a cohort belongs to one table of examples; pairs of two tables cannot be normalised")
-        used = pairs.used_examples()
-        left, right = (np.searchsorted(used, column) for column in pairs.columns)
+        pairs = as_pairs(X).require_one_table(
+            "a cohort belongs to one table of examples; pairs of two tables cannot be normalised"
+        )
         # One table for both sides, so that a swapped pair meets the same moments to the last bit.
-        examples = take_examples(pairs.examples, used)
+        compact = pairs.compacted().pairs
         values = np.asarray(self.model.decision_function(pairs), dtype=np.float64)
-        return self._normalised(values, examples, left, examples, right)
+        return self._normalised(values, compact.examples, compact.left, compact.examples, compact.right)
 
     def score_block(self, probe: Examples, gallery: Examples) -> Floats:
         """Normalised score of every probe with every gallery example, (p, g)."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import isfinite
 from numbers import Integral
 from typing import Any, Protocol
 
@@ -116,43 +115,6 @@ def rank_in_stratum(strata: Ints, keys: Ints) -> Ints:
 
 
 # --------------------------------------------------------------------------- checks
-
-
-def class_codes(classes: Any, n_examples: int | None = None) -> Ints:
-    """Classes of any kind as numbers 0, 1, … in order of appearance."""
-    codes: dict[Any, int] = {}
-    names = class_names(classes, n_examples)
-    return np.array([codes.setdefault(name, len(codes)) for name in names], dtype=np.int64)
-
-
-def class_names(classes: Any, n_examples: int | None = None, name: str = "classes") -> list[Any]:
-    """One class or identity per example, as a list, or what is wrong with them."""
-    shape = np.shape(classes) if isinstance(classes, np.ndarray) or not hasattr(classes, "__len__") else (len(classes),)
-    if len(shape) != 1 or isinstance(classes, (str, bytes)) or (n_examples is not None and shape[0] != n_examples):
-        wanted = "" if n_examples is None else f", {n_examples}"
-        raise InputError(f"{name} must hold one value per example{wanted}, got shape {shape}")
-    names = classes.tolist() if hasattr(classes, "tolist") else list(classes)
-    if not names:
-        raise InputError(f"{name} are empty; give one value per example")
-    bad = next((row for row, value in enumerate(names) if _is_missing(value)), None)
-    if bad is not None:
-        raise InputError(
-            f"{name} contain a missing or infinite value (example {bad}); name it or drop the pairs of this example"
-        )
-    try:
-        set(names)
-    except TypeError as error:
-        raise InputError(f"{name} must be numbers, strings or other hashable values, one per example") from error
-    return names
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None or (isinstance(value, float) and not isfinite(value)):
-        return True
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):  # pandas.NA refuses to be true or false
-        return True
 
 
 def check_whole(name: str, value: Any, least: int) -> None:

@@ -18,8 +18,7 @@ from scipy import sparse
 
 from pairlearn.errors import InputError
 from pairlearn.examples import count_examples
-from pairlearn.pairs import Pairs, as_pairs
-from pairlearn.selection.drawing import class_names
+from pairlearn.pairs import Pairs, as_pairs, class_names
 from pairlearn.types import Examples, Ints
 from pairlearn.words import counted, plural_of
 
@@ -233,12 +232,9 @@ def _shared_names(train: Pairs, test: Pairs, train_names: Any, test_names: Any) 
 
 def _used_names(pairs: Pairs, identities: Any, what: str) -> dict[Any, None]:
     """Names that occur in the pairs, in order of their rows."""
-    if pairs.right_examples is None:
-        names = class_names(identities, pairs.n_examples, what)
-        return dict.fromkeys(names[row] for row in pairs.used_examples())
-    if not isinstance(identities, tuple) or len(identities) != 2:
+    tables = pairs.tables.sides
+    given = identities if len(tables) == 2 else (identities,)
+    if not isinstance(given, tuple) or len(given) != len(tables):
         raise InputError(f"{what} of pairs of two tables are a tuple (of the left table, of the right table)")
-    lefts = class_names(identities[0], pairs.n_examples, what)
-    rights = class_names(identities[1], count_examples(pairs.right_table), what)
-    used = [lefts[row] for row in pairs.used_examples()] + [rights[row] for row in pairs.used_right_examples()]
-    return dict.fromkeys(used)
+    names = [class_names(one, count_examples(table), what) for one, table in zip(given, tables, strict=True)]
+    return dict.fromkeys(of[row] for of, rows in zip(names, pairs.used_rows(), strict=True) for row in rows)

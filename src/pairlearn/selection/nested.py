@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from pairlearn.errors import InputError
-from pairlearn.selection.drawing import check_whole, class_codes, rank_in_stratum
+from pairlearn.pairs import class_codes
+from pairlearn.selection.drawing import check_whole, rank_in_stratum
 from pairlearn.types import Ints
 from pairlearn.words import counted
 

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from pairlearn.errors import InputError
-from pairlearn.pairs import Columns, Triangle
-from pairlearn.selection.drawing import class_codes
+from pairlearn.pairs import Columns, Triangle, class_codes
 from pairlearn.types import Ints
 
 

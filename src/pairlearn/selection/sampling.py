@@ -11,8 +11,7 @@ import numpy as np
 from pairlearn.data.synthetic import Seed, sliding_memory_pairs
 from pairlearn.errors import InputError
 from pairlearn.examples import check_examples, count_examples
-from pairlearn.pairs import Columns, Pairs, all_pairs
-from pairlearn.selection.drawing import class_codes
+from pairlearn.pairs import Columns, Pairs, all_pairs, class_codes
 from pairlearn.selection.mining import HardNegatives, HighestScores, offer_all_negatives, offer_columns
 from pairlearn.selection.numbering import (
     Groups,

@@ -23,8 +23,8 @@ import numpy as np
 
 from pairlearn.errors import InputError
 from pairlearn.examples import count_examples
-from pairlearn.pairs import Pairs
-from pairlearn.selection.drawing import Drawing, class_codes
+from pairlearn.pairs import Pairs, class_codes
+from pairlearn.selection.drawing import Drawing
 from pairlearn.types import Bools, Examples, Ints
 
 Masks = tuple[Bools, Bools]
@@ -37,7 +37,7 @@ Side = Literal["left", "right", "both"]
 def split_pairs(pairs: Pairs, drawing: Drawing, reflexive_tests: bool) -> Iterator[Masks]:
     """Repeated and mirrored pairs are one unit: (a, b) in training would give away the label of (b, a)."""
     drawn = np.ones(len(pairs), dtype=bool) if reflexive_tests else ~pairs.reflexive
-    distinct, unit = np.unique(pair_codes(pairs)[drawn], return_inverse=True)
+    distinct, unit = np.unique(pairs.codes()[drawn], return_inverse=True)
     draws = drawing.draw(np.zeros(len(distinct), dtype=np.int64), "distinct pair")
     return (_tested_among(drawn, test[unit]) for test in draws)
 
@@ -47,14 +47,6 @@ def _tested_among(drawn: Bools, test: Bools) -> Masks:
     tested = np.zeros(len(drawn), dtype=bool)
     tested[drawn] = test
     return ~tested, tested
-
-
-def pair_codes(pairs: Pairs) -> Ints:
-    """One number per pair, the same for (a, b) and (b, a) if both are of one table."""
-    left, right = (column.astype(np.int64) for column in pairs.columns)
-    if pairs.right_examples is None:
-        left, right = np.minimum(left, right), np.maximum(left, right)
-    return left * count_examples(pairs.right_table) + right
 
 
 # --------------------------------------------------------------------------- interexample and interclass task
@@ -94,8 +86,7 @@ def split_classes(pairs: Pairs, classes: Any, drawing: Drawing) -> Iterator[Mask
 
 
 def _check_one_table(pairs: Pairs, name: str) -> None:
-    if pairs.right_examples is not None:
-        raise InputError(f"{name} needs pairs of one table; for two tables use ColdStartSplit(unseen='both')")
+    pairs.require_one_table(f"{name} needs pairs of one table; for two tables use ColdStartSplit(unseen='both')")
 
 
 # --------------------------------------------------------------------------- cold start

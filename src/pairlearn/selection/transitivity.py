@@ -236,8 +236,7 @@ def _keys(a: Ints, b: Ints, m: int) -> Ints:
 
 
 def _refuse_two_tables(pairs: Pairs) -> None:
-    if pairs.right_examples is not None:
-        raise InputError("pairs of two tables are never of one class by themselves; join the tables first")
+    pairs.require_one_table("pairs of two tables are never of one class by themselves; join the tables first")
 
 
 def _check_signs(y: Any, n_pairs: int) -> Ints:

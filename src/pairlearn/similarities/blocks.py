@@ -14,9 +14,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
 from pairlearn.errors import InputError
-from pairlearn.examples import check_examples, count_examples, take_examples
-from pairlearn.kernels import Kernel, Precomputed
-from pairlearn.kernels.similarity import Columns
+from pairlearn.examples import Columns, check_examples, count_examples, take_examples
+from pairlearn.kernels import Kernel
 from pairlearn.types import Bools, Examples, Floats, Ints
 
 BATCH_VALUES = 2**23
@@ -68,8 +67,6 @@ class Block:
     def keep(self, mask: Bools) -> Block:
         """The same block with some of its bases."""
         kept = np.nonzero(mask)[0]
-        if isinstance(self.bases, Columns):
-            return replace(self, bases=replace(self.bases, index=self.bases.index[kept]), index=self.index[kept])
         return replace(self, bases=take_examples(self.bases, kept), index=self.index[kept])
 
     def values(self, batch: Examples) -> Floats:
@@ -96,7 +93,7 @@ def name_of(kernel: Kernel) -> str:
 
 def keep_bases(kernel: Kernel, examples: Examples, index: Ints) -> Any:
     """What must be kept of the examples `index`; a precomputed matrix may be asymmetric here, but must be square."""
-    if not isinstance(kernel, Precomputed):
+    if not kernel.precomputed:
         return kernel.anchor(examples, index)
     matrix = np.asarray(examples)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:

@@ -15,8 +15,8 @@ import numpy as np
 
 from pairlearn.errors import InputError
 from pairlearn.examples import check_examples, count_examples, take_examples
-from pairlearn.pairs import Pairs, all_pairs
-from pairlearn.selection.drawing import class_codes, rank_in_stratum
+from pairlearn.pairs import Pairs, all_pairs, class_codes
+from pairlearn.selection.drawing import rank_in_stratum
 from pairlearn.selection.sampling import PairSampler, count_pairs
 from pairlearn.selection.search.sizes import TEST_SHARE, Ladder, Size, Stage
 from pairlearn.types import Examples, Ints

@@ -15,9 +15,9 @@ import numpy as np
 
 from pairlearn.baselines.stacked import STACK, with_scores
 from pairlearn.errors import InputError
-from pairlearn.kernels import Kernel, Precomputed, Standardised, as_kernel
+from pairlearn.kernels import Kernel, Standardised, as_kernel
 from pairlearn.machines.pair_svc import PairSVC
-from pairlearn.operators.plan import build
+from pairlearn.operators.build import build
 from pairlearn.pair_kernels import PairKernel, pair_kernel
 from pairlearn.pairs import Pairs
 
@@ -117,7 +117,7 @@ class Space:
     @property
     def precomputed(self) -> bool:
         """Whether examples are rows of a matrix of similarities."""
-        return any(isinstance(base, Precomputed) for base in self.bases.values())
+        return any(base.precomputed for base in self.bases.values())
 
     def settings(self) -> list[Setting]:
         """The grid without baselines to start from."""

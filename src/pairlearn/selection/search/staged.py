@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.baselines.registry import BaselineScores, run_baselines
 from pairlearn.baselines.stacked import cross_fit, seeing
-from pairlearn.data.files import write_whole
+from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
 from pairlearn.machines.pair_svc import PairSVC
 from pairlearn.selection.drawing import check_whole

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from pairlearn.solvers.box import Box
-from pairlearn.solvers.free_system import FreeSystem
-from pairlearn.solvers.pivoting import Pivoting
+from pairlearn.solvers.clock import Clock
+from pairlearn.solvers.inner.free_system import FreeSystem
+from pairlearn.solvers.inner.pivoting import Pivoting
+from pairlearn.solvers.inner.quadratic import Explicit
+from pairlearn.solvers.inner.subproblem import Outcome, Subproblem
+from pairlearn.solvers.tuning import TUNING
 
 N = 150
 
@@ -20,7 +26,9 @@ def solved(scale: float, *, constrained: bool, epsilon: float) -> np.ndarray:
     theta = np.full(N, 0.5 / scale)
     v = p - Q @ theta
     box = Box(np.zeros(N), np.full(N, 1000.0), epsilon)
-    assert Pivoting(Q, theta, v, box, constrained, np.arange(N), FreeSystem()).run(1e-6, 60, np.inf)
+    sub = Subproblem(Explicit(Q, np.arange(N)), theta, v, box, constrained)
+    method = Pivoting(FreeSystem(), 1e-6, replace(TUNING, pivots=60))
+    assert method.run(sub, 1e-6, Clock.start()) is Outcome.SOLVED
     assert box.gap(theta, p - Q @ theta, constrained) <= 1e-6
     np.testing.assert_allclose(v, p - Q @ theta, atol=1e-9)
     return theta * scale

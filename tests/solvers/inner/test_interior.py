@@ -15,7 +15,10 @@ from sklearn.svm import SVR
 from pairlearn.operators.dense import DenseOperator
 from pairlearn.solvers import ActiveSet, Problem
 from pairlearn.solvers.box import Box
-from pairlearn.solvers.interior import Explicit, Interior, low_rank_factor
+from pairlearn.solvers.clock import Clock
+from pairlearn.solvers.inner.interior import InteriorPoint
+from pairlearn.solvers.inner.quadratic import Explicit
+from pairlearn.solvers.inner.subproblem import Outcome, Subproblem
 
 ranks = pytest.mark.parametrize("rank", [3, 40])
 both_totals = pytest.mark.parametrize("constrained", [False, True])
@@ -35,7 +38,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class End:
     solved: bool
     x: np.ndarray
     v: np.ndarray
@@ -59,13 +62,15 @@ def uneven(case: Case, seed: int) -> Case:
     return replace(case, lower=lower, upper=upper, start=lower + rng.random(n) * (upper - lower))
 
 
-def run(case: Case, tol: float, *, low_rank: bool = False, deadline: float = np.inf) -> Outcome:
+def run(case: Case, tol: float, *, low_rank: bool = False, budget: float | None = None) -> End:
     x = case.start.copy()
     v = case.p - case.Q @ x
-    G = low_rank_factor(case.Q, np.random.default_rng(0)) if low_rank else None
-    assert (G is not None) == low_rank
-    interior = Interior(Explicit(case.Q, G), x, v, Box(case.lower, case.upper, case.epsilon), case.constrained)
-    return Outcome(interior.run(tol, deadline), x, v)
+    Q = Explicit(case.Q, np.arange(len(x)), np.random.default_rng(0) if low_rank else None)
+    assert (Q.low_rank is not None) == low_rank
+    sub = Subproblem(Q, x, v, Box(case.lower, case.upper, case.epsilon), case.constrained)
+    outcome = InteriorPoint().run(sub, tol, Clock.start(budget))
+    assert outcome is not Outcome.OUT_OF_TIME or budget is not None
+    return End(outcome is Outcome.SOLVED, x, v)
 
 
 def objective(case: Case, x: np.ndarray) -> float:
@@ -85,7 +90,7 @@ def violation(case: Case, x: np.ndarray) -> float:
     return max(0.0, up - low) if case.constrained else max(0.0, up, -low)
 
 
-def check(case: Case, outcome: Outcome, tol: float) -> None:
+def check(case: Case, outcome: End, tol: float) -> None:
     x = outcome.x
     assert outcome.solved
     assert (x >= case.lower).all()
@@ -255,7 +260,7 @@ def test_an_unfinished_path_leaves_a_feasible_point_that_is_no_worse(reason: str
     case = uneven(regression(8, epsilon=epsilon), 8)
     if reason == "indefinite":
         case = replace(case, Q=case.Q - 50 * np.eye(40))
-    outcome = run(case, 0.0 if reason == "tolerance" else 1e-6, deadline=0.0 if reason == "deadline" else np.inf)
+    outcome = run(case, 0.0 if reason == "tolerance" else 1e-6, budget=0.0 if reason == "deadline" else None)
     assert not outcome.solved
     assert (outcome.x >= case.lower).all()
     assert (outcome.x <= case.upper).all()
@@ -276,18 +281,18 @@ def test_an_unfinished_path_leaves_a_feasible_point_that_is_no_worse(reason: str
 def test_degenerate_regression_is_left_to_the_interior_point(
     constrained: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    results: list[bool] = []
-    follow = Interior.run
+    results: list[Outcome] = []
+    follow = InteriorPoint.run
 
-    def spy(self: Interior, *arguments: Any) -> bool:
+    def spy(self: InteriorPoint, *arguments: Any) -> Outcome:
         results.append(follow(self, *arguments))
         return results[-1]
 
-    monkeypatch.setattr(Interior, "run", spy)
+    monkeypatch.setattr(InteriorPoint, "run", spy)
     case = regression(9, n=1500, rank=10, C=100.0, constrained=constrained)
     problem = Problem(case.p, case.lower, case.upper, case.epsilon, 0.0 if constrained else None)
     solution = ActiveSet(tol=1e-4).solve(problem, DenseOperator(case.Q))
     assert solution.status == "converged"
     assert violation(case, solution.coefficients) <= 1e-4 * (1 + 1e-6)
     assert results
-    assert all(results)
+    assert set(results) == {Outcome.SOLVED}

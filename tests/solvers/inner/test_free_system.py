@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pairlearn.linalg.cholesky import forward
 from pairlearn.solvers.box import Box
-from pairlearn.solvers.free_system import FreeSystem
-from pairlearn.solvers.pivoting import Pivoting
+from pairlearn.solvers.clock import Clock
+from pairlearn.solvers.inner.free_system import FreeSystem
+from pairlearn.solvers.inner.pivoting import Pivoting
+from pairlearn.solvers.inner.quadratic import Explicit
+from pairlearn.solvers.inner.subproblem import Outcome, Subproblem
+from pairlearn.solvers.tuning import TUNING
 
 RIDGE = 1e-10
-
-
-@pytest.fixture(autouse=True)
-def small_systems_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pairlearn.solvers.free_system.SMALL", 0)
+SMALL_COUNT = replace(TUNING, factored_anew=0, pivots=60)
+"""Small systems are corrected like large ones."""
 
 
 def world(seed: int, n: int = 120) -> tuple[np.ndarray, np.random.Generator]:
@@ -36,11 +38,11 @@ def dense(Q: np.ndarray, free: np.ndarray, right: np.ndarray) -> np.ndarray:
     return out
 
 
-@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.lists(st.integers(0, 4), min_size=3, max_size=8))
 def test_equals_the_dense_solution_while_sets_and_slots_change(seed: int, changes: list[int]) -> None:
     K, rng = world(seed)
-    system, members = FreeSystem(), rng.permutation(120)[:80]  # numbers of the pairs in the working set
+    system, members = FreeSystem(SMALL_COUNT), rng.permutation(120)[:80]  # numbers of the pairs in the working set
     free = rng.random(80) < 0.8
     corrected = []
     for count in changes:
@@ -54,7 +56,7 @@ def test_equals_the_dense_solution_while_sets_and_slots_change(seed: int, change
         members, free = members[order], free[order]
         Q, right = np.zeros((90, 96)), rng.normal(size=(80, 2))  # a store has room to spare
         Q[:80, :80] = K[np.ix_(members, members)]
-        found = system.solve(Q, members, free, np.asfortranarray(right), RIDGE)
+        found = system.solve(Explicit(Q, members.copy()), free, np.asfortranarray(right), RIDGE)
         np.testing.assert_allclose(found, dense(Q[:80, :80], free, right), atol=1e-7)
         corrected.append(system.corrected)
     assert not corrected[0]
@@ -62,24 +64,23 @@ def test_equals_the_dense_solution_while_sets_and_slots_change(seed: int, change
 
 def test_few_changes_need_no_new_factor_and_many_do() -> None:
     Q, _ = world(0)
-    system, pairs, free = FreeSystem(), np.arange(120), np.arange(120) < 100
+    system, matrix, free = FreeSystem(SMALL_COUNT), Explicit(Q, np.arange(120)), np.arange(120) < 100
     right = np.ones((120, 1))
-    system.solve(Q, pairs, free, right, RIDGE)
+    system.solve(matrix, free, right, RIDGE)
     factor = system.L
     free[[3, 50, 110]] = False, False, True
-    system.solve(Q, pairs, free, right, RIDGE)
+    system.solve(matrix, free, right, RIDGE)
     assert system.corrected
     assert system.L is factor
     free[:60] = False
-    system.solve(Q, pairs, free, right, RIDGE)
+    system.solve(matrix, free, right, RIDGE)
     assert not system.corrected
     assert len(system.L) == free.sum()
 
 
 def test_an_indefinite_matrix_has_no_solution_and_leaves_no_factor() -> None:
-    Q = -np.eye(5)
-    system = FreeSystem()
-    assert system.solve(Q, np.arange(5), np.ones(5, bool), np.ones((5, 1)), 0.0) is None
+    system = FreeSystem(SMALL_COUNT)
+    assert system.solve(Explicit(-np.eye(5), np.arange(5)), np.ones(5, bool), np.ones((5, 1)), 0.0) is None
     assert len(system.members) == 0
 
 
@@ -107,11 +108,11 @@ def test_pivoting_undoes_corrections_that_are_off(constrained: bool) -> None:
     Q, rng = world(5, 200)
     p = rng.normal(size=200)
     found = []
-    for system in (FreeSystem(), Unreliable()):
-        theta = np.full(200, 0.5)
+    for system in (FreeSystem(SMALL_COUNT), Unreliable(SMALL_COUNT)):
+        theta, matrix = np.full(200, 0.5), Explicit(Q, np.arange(200))
         v = p - Q @ theta
-        box = Box(np.zeros(200), np.full(200, 10.0), 0.0)
-        assert Pivoting(Q, theta, v, box, constrained, np.arange(200), system).run(1e-6, 60, np.inf)
+        sub = Subproblem(matrix, theta, v, Box(np.zeros(200), np.full(200, 10.0), 0.0), constrained)
+        assert Pivoting(system, 1e-6, SMALL_COUNT).run(sub, 1e-6, Clock.start()) is Outcome.SOLVED
         np.testing.assert_allclose(v, p - Q @ theta, atol=1e-10)
         found.append(theta)
     assert isinstance(system, Unreliable)
