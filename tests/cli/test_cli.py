@@ -205,7 +205,7 @@ def test_contradictions_are_told(files: Path) -> None:
         (("absent.csv",), ("there is no file", "absent.csv")),
         (("faces.csv", "absent.csv"), ("there is no file", "absent.csv")),
         (("plain.csv",), ("no classes", "--class-column")),
-        (("faces.csv", "strangers.csv"), ("1 ids", "'eve'", "strangers.csv")),
+        (("faces.csv", "strangers.csv"), ("1 id of", "'eve'", "strangers.csv")),
         (("faces.csv", "unlabelled.csv"), ("no column 'label'",)),
         (("faces.csv", "train.csv", "--C", "-1"), ("C must be a finite number > 0", "try C=1.0")),
         (("faces.csv", "--kernel", "tensr"), ("unknown pair kernel 'tensr'", "tensor_metric")),
