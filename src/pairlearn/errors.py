@@ -45,12 +45,6 @@ class MovedWarning(FutureWarning):
     """A name has moved; the message says where to."""
 
 
-def counted(n: int, noun: str) -> str:
-    """A number and its noun: "1 id", "2 ids", "2 classes"."""
-    plural = noun + ("es" if noun.endswith("s") else "s")
-    return f"{n:,} {noun if n == 1 else plural}"
-
-
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn at the line outside of pairlearn that led here, however deep inside it is noticed."""
     frame, level = sys._getframe(1), 2

@@ -510,7 +510,7 @@ def test_too_little_memory_is_refused_with_advice() -> None:
 
 def test_contradictory_labels_warn() -> None:
     pairs = pl.Pairs(X, [0, 1, 2, 3], [1, 0, 3, 5])
-    with pytest.warns(ConflictWarning, match="contradictory labels of 1 pair, e.g. pairs 0 and 1"):
+    with pytest.warns(ConflictWarning, match="1 pair carries contradictory labels, e.g. pairs 0 and 1"):
         pl.PairSVC().fit(pairs, [1, -1, 1, -1])
 
 

@@ -18,7 +18,7 @@ from rich.text import Text
 
 import pairlearn as pl
 from pairlearn import report
-from pairlearn.cli.score import AsJson, ClassColumn, LabelColumn
+from pairlearn.cli.options import AsJson, ClassColumn, LabelColumn
 from pairlearn.data.frames import read_frame
 from pairlearn.data.reading import read_examples, read_pairs
 from pairlearn.data.tables import ExampleTable

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pairlearn.errors import InputError, counted
+from pairlearn.errors import InputError
 from pairlearn.examples import check_examples, count_examples, stack_examples
 from pairlearn.functions.batch import Batch, sources_of
 from pairlearn.functions.parts import BLOCK, FormPart, LinePart, as_rows
@@ -22,6 +22,7 @@ from pairlearn.pair_kernels.canonical import Term
 from pairlearn.pair_kernels.views import PAIRS_ONLY
 from pairlearn.pairs import Pairs
 from pairlearn.types import Examples, Floats, Ints
+from pairlearn.words import counted
 
 SIGNS = {"symmetric": 1, "antisymmetric": -1, "none": 0}
 

@@ -24,6 +24,7 @@ from pairlearn.graphs.reading import (
 from pairlearn.pair_kernels.finite import arc_keys, find_arcs, node_numbers
 from pairlearn.pairs import Columns, Pairs, find_rows, rows_by_id
 from pairlearn.types import Floats, Ints
+from pairlearn.words import counted
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -92,7 +93,9 @@ class Graph:
         n = next((len(rows) for rows in (ids, nodes) if rows is not None), None)
         first, second = node_numbers(left, "left", n), node_numbers(right, "right", n)
         if len(first) != len(second):
-            raise InputError(f"left has {len(first)} entries and right has {len(second)}; each arc needs one of both")
+            raise InputError(
+                f"left has {counted(len(first), 'entry')} and right has {len(second)}; each arc needs one of both"
+            )
         n = 1 + int(max(first.max(initial=-1), second.max(initial=-1))) if n is None else n
         _, chosen, group = np.unique(arc_keys((first, second), n), return_index=True, return_inverse=True)
         direction = np.where(first < second, 1.0, -1.0)[:, None]
@@ -164,7 +167,7 @@ class Graph:
         return self.degrees[:, None].astype(np.float64) if self.nodes is None else self.nodes
 
     def __repr__(self) -> str:
-        return f"Graph({self.n_nodes} nodes, {len(self.left)} arcs)"
+        return f"Graph({counted(self.n_nodes, 'node')}, {counted(len(self.left), 'arc')})"
 
     def numbers(self, labels: Iterable[Any]) -> Ints:
         """Node numbers of these ids.

@@ -11,6 +11,7 @@ from scipy import sparse
 from pairlearn.errors import InputError
 from pairlearn.examples import as_float, refuse_nonfinite
 from pairlearn.types import Floats, Ints
+from pairlearn.words import counted
 
 Names = str | Sequence[str] | None
 """One or more attributes of a NetworkX graph, or none."""
@@ -30,8 +31,9 @@ def structure_of(adjacency: Any) -> sparse.csr_array:
     if (row == col).any():
         node = int(row[row == col][0])
         raise InputError(
-            f"{int((row == col).sum())} nodes are joined with themselves, the first is number {node}; an arc joins "
-            "two different nodes: set the diagonal to 0, or g.remove_edges_from(networkx.selfloop_edges(g))"
+            f"{counted(int((row == col).sum()), 'node is', 'nodes are')} joined with themselves, the first is number "
+            f"{node}; an arc joins two different nodes: set the diagonal to 0, or "
+            "g.remove_edges_from(networkx.selfloop_edges(g))"
         )
     both = arc_counts(np.concatenate([row, col]), np.concatenate([col, row]), matrix.shape[0])
     both.data[:] = 1.0
@@ -65,7 +67,9 @@ def as_ids(ids: Any, n_nodes: int) -> tuple[Any, ...]:
         return tuple(range(n_nodes))
     names = tuple(key.item() if isinstance(key, np.generic) else key for key in ids)
     if len(names) != n_nodes or len(set(names)) != n_nodes:
-        raise InputError(f"{len(set(names))} different ids for {n_nodes} nodes; give every node one of its own")
+        raise InputError(
+            f"{counted(len(set(names)), 'different id')} for {counted(n_nodes, 'node')}; give every node one of its own"
+        )
     return names
 
 

@@ -13,6 +13,7 @@ from pairlearn.examples import check_examples, count_examples, take_examples
 from pairlearn.kernels.base import Kernel
 from pairlearn.kernels.similarity import check_symmetric
 from pairlearn.types import Examples, Floats, Ints
+from pairlearn.words import counted
 
 SAMPLE = 200
 """Examples whose eigenvalues are computed when definiteness is unknown: about 5 ms, whatever the size of the table."""
@@ -41,7 +42,7 @@ class Gram:
         return self
 
     def __repr__(self) -> str:
-        return f"Gram({self.kernel!r}, {len(self)} examples)"
+        return f"Gram({self.kernel!r}, {counted(len(self), 'example')})"
 
     def __len__(self) -> int:
         return count_examples(self.examples)

@@ -18,6 +18,7 @@ from pairlearn.pair_kernels.kernel import PairKernel, from_view
 from pairlearn.pair_kernels.views import Law, PairsOnly, ViewKernel
 from pairlearn.pairs import Columns, Pairs, rows_by_id
 from pairlearn.types import Examples, Floats, Ints
+from pairlearn.words import counted
 
 NO_IDS = (
     "this kernel knows arcs by the ids of their two nodes, but these pairs carry no ids; "
@@ -71,7 +72,9 @@ class Arcs(PairsOnly, ByContent):
         for name in ("left", "right"):
             object.__setattr__(self, name, node_numbers(getattr(self, name), name, len(self.ids)))
         if len(self.left) != len(self.right):
-            raise InputError(f"left has {len(self.left)} entries and right has {len(self.right)}; arcs need both")
+            raise InputError(
+                f"left has {counted(len(self.left), 'entry')} and right has {len(self.right)}; arcs need both"
+            )
         if (self.left == self.right).any():
             raise InputError("an arc joins two different nodes; drop the arcs with left == right")
         if len(np.unique(arc_keys((self.left, self.right), len(self.ids)))) < len(self.left):
@@ -127,7 +130,7 @@ class Arcs(PairsOnly, ByContent):
         yield self.right.data
 
     def _summary(self) -> str:
-        return f"{len(self.left)} arcs, {len(self.ids)} nodes"
+        return f"{counted(len(self.left), 'arc')}, {counted(len(self.ids), 'node')}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -32,6 +32,7 @@ from pairlearn.pairs.tables import (
     used_rows,
 )
 from pairlearn.types import Bools, Examples, Floats, Ints
+from pairlearn.words import counted
 
 
 class Pairs:
@@ -183,7 +184,8 @@ class Pairs:
 
     def __repr__(self) -> str:
         kind = "all " if self.triangle else ""
-        return f"Pairs({kind}{len(self)} pairs of {' × '.join(map(str, sizes(self.tables)))} examples)"
+        of = " × ".join(map(str, sizes(self.tables)))
+        return f"Pairs({kind}{counted(len(self), 'pair')} of {of} examples)"
 
     # -- slicing
 
@@ -241,7 +243,9 @@ class Pairs:
         """The same pairs over another table with as many rows (e.g. after a transformation)."""
         examples = check_examples(examples)
         if count_examples(examples) != self.n_examples:
-            raise InputError(f"{count_examples(examples)} rows for {self.n_examples} examples; keep every row")
+            raise InputError(
+                f"{counted(count_examples(examples), 'row')} for {counted(self.n_examples, 'example')}; keep every row"
+            )
         return self._replaced(tables=tables_of((examples, *self.tables.sides[1:])))
 
     # -- the examples in use
@@ -339,7 +343,9 @@ def all_pairs(examples: Examples, reflexive: bool = True) -> Pairs:
     m = count_examples(checked)
     triangle = Triangle(m, reflexive)
     if len(triangle) == 0:
-        raise InputError(f"{m} examples give no pairs; pass at least {1 if reflexive else 2}")
+        raise InputError(
+            f"{counted(m, 'example gives', 'examples give')} no pairs; pass at least {1 if reflexive else 2}"
+        )
     return Pairs(checked, [0], [m - 1])._replaced(_columns=triangle)
 
 

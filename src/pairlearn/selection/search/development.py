@@ -1,14 +1,15 @@
-"""The training and validation sets of staged selection: pair, interexample and interclass task, small to large.
+"""The training and test sets of the staged search, drawn from examples and their classes.
 
 Every set is nested in the larger ones of its stage: the same classes with more examples each, or the same examples
-with more classes. A class with one example has no positive pair and takes no part.
+with more classes. What a larger set changes is then the size alone, not the luck of the draw. A class with one
+example has no positive pair and takes no part.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -17,27 +18,14 @@ from pairlearn.examples import check_examples, count_examples, take_examples
 from pairlearn.pairs import Pairs, all_pairs, class_codes
 from pairlearn.selection.drawing import rank_in_stratum
 from pairlearn.selection.sampling import PairSampler, count_pairs
+from pairlearn.selection.search.sizes import TEST_SHARE, Ladder, Size, Stage
 from pairlearn.types import Examples, Ints
 
-Stage = Literal["pair", "interexample", "interclass"]
-STAGES: tuple[Stage, ...] = ("pair", "interexample", "interclass")
-TEST_SHARE = 0.25
-"""Of pairs, of examples of each class, of classes: what each task tests on."""
-FIRST_LOOK, FEW_EXAMPLES = 150, 400
-"""Examples of the smallest sets, and of the pair and interexample task: enough to tell bad kernels from good ones."""
+FEWEST_CLASSES = 4
+"""Two to train on and two to test on: fewer give no negative pair on one side."""
 TEST_EXAMPLES = 1000
 TEST_PAIRS = 500_000
-
-
-@dataclass(frozen=True)
-class Size:
-    """How much a rung trains on: at most `epcr` examples of each of `n_classes` classes."""
-
-    n_classes: int
-    epcr: int
-
-    def __str__(self) -> str:
-        return f"{self.n_classes} classes × {self.epcr}"
+"""Limits of one test set, so that scoring it takes less time than the fits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +44,12 @@ class Rung:
 
 @dataclass(frozen=True, eq=False)
 class Development:
-    """The examples and classes given to selection, and the sets drawn from them."""
+    """The examples and classes given to the search, and the sets drawn from them.
+
+    `codes` (m,) numbers the class of each example. Everything random comes from (seed, purpose, split), so that a
+    search that goes on after a kill draws the same sets again. `square` says that the examples are rows of a matrix
+    of similarities, whose columns are examples too.
+    """
 
     examples: Examples
     codes: Ints
@@ -70,18 +63,12 @@ class Development:
     def of(
         cls, X: Any, classes: Any, seed: int, n_splits: int | None, max_examples: int, max_pairs: int, *, square: bool
     ) -> Development:
-        """Check the examples and their classes; `square` is for a matrix of similarities."""
+        """Check the examples and their classes; `n_splits` None takes more splits when classes are few."""
         table = check_examples(X)
         codes = class_codes(classes, count_examples(table))
         if square and table.shape != (len(codes), len(codes)):
             raise InputError(f"a precomputed base needs the matrix of all {len(codes)} examples, got {table.shape}")
-        useful = int((np.bincount(codes) > 1).sum())
-        if useful < 4:
-            raise InputError(
-                f"selection needs at least 4 classes with two examples or more, got {useful}; without classes use "
-                "scikit-learn's GridSearchCV on labelled pairs with a splitter of pl.selection"
-            )
-        splits = (5 if useful < 12 else 3 if useful < 60 else 1) if n_splits is None else n_splits
+        splits = _default_splits(_count_useful(codes)) if n_splits is None else n_splits
         return cls(table, codes, seed, splits, max_examples, max_pairs, square)
 
     # -- who is drawn
@@ -93,7 +80,7 @@ class Development:
 
     @cached_property
     def _rank(self) -> Ints:
-        """Random place of each example within its class."""
+        """Random place of each example within its class: the first k of every class are a set nested in the next."""
         keys = np.random.default_rng((self.seed, 1)).permutation(len(self.codes))
         return rank_in_stratum(self.codes, keys)
 
@@ -112,70 +99,31 @@ class Development:
         return len(self.useful) - self.n_validation
 
     @cached_property
-    def typical(self) -> int:
-        """Median number of examples of a useful class."""
-        return int(np.median(np.bincount(self.codes)[self.useful]))
-
-    # -- sizes
-
-    def pair_sizes(self) -> list[Size]:
-        """Few examples of as many classes as they allow; before that still fewer, for a first look at everything."""
-        sizes = []
-        for examples in (FIRST_LOOK, FEW_EXAMPLES):
-            epcr = max(2, min(self.typical, max(10, examples // self.n_training)))
-            sizes.append(Size(max(2, min(self.n_training, examples // epcr)), epcr))
-        return sizes if 1.5 * sizes[0].n_classes * sizes[0].epcr < sizes[1].n_classes * sizes[1].epcr else sizes[1:]
-
-    def interexample_sizes(self) -> list[Size]:
-        """The classes of the pair task with more and more examples; none when classes have fewer than 5."""
-        n, top = self.pair_sizes()[-1].n_classes, self.typical - max(2, round(TEST_SHARE * self.typical))
-        top = min(top, max(25, FEW_EXAMPLES // n))
-        return [Size(n, epcr) for epcr in _ladder(3, top)] if top >= 3 else []
-
-    def interclass_sizes(self, epcr: int) -> list[Size]:
-        """Few examples of few classes for a first look at everything, then more and more classes."""
-        most = max(2, min(self.n_training, self.max_examples // epcr))
-        counts = _ladder(min(25, most), most)
-        few = max(2, FIRST_LOOK // counts[0])
-        return [Size(counts[0], few)] * (1.5 * few < epcr) + [Size(n, epcr) for n in counts]
-
-    def widest(self) -> int:
-        """Examples per class without any other advice."""
-        return max(2, min(self.typical, max(25, self.max_examples // self.n_training)))
+    def ladder(self) -> Ladder:
+        """The sizes of every task; `typical` is the median number of examples of a useful class."""
+        typical = int(np.median(np.bincount(self.codes)[self.useful]))
+        return Ladder(self.n_training, typical, self.max_examples)
 
     # -- sets
 
     def rung(self, stage: Stage, size: Size, split: int) -> Rung:
         """The pairs of one task at one size."""
-        order = self._order(split)
+        training = self._order(split)[: size.n_classes]
         if stage == "pair":
-            return self._pair_rung(size, split, order)
-        training = order[: size.n_classes]
-        if stage == "interexample":
-            chosen, tested = self._interexample(training, size.epcr)
-        else:
-            chosen = self._examples(training, size.epcr)
-            validation = order[self.n_training :]
-            tested = self._examples(validation, max(2, TEST_EXAMPLES // len(validation)))
+            return self._pair_rung(training, size, split)
+        chosen, tested = (
+            self._interexample(training, size.epcr)
+            if stage == "interexample"
+            else self._interclass(training, size.epcr, split)
+        )
         pairs, labels = self._pairs(chosen, chosen, self.max_pairs, reflexive=True)
         test, truth = self._pairs(tested, chosen, TEST_PAIRS, reflexive=False)
         return Rung(stage, size, split, pairs, labels, test, truth, self.codes[chosen])
 
-    def everything(self, epcr: int) -> tuple[Pairs, Ints, Ints]:
-        """Training pairs, labels and classes of the final fit: training and validation classes together."""
-        order = np.random.default_rng((self.seed, 3)).permutation(self.useful)
-        chosen = self._examples(order[: max(2, self.max_examples // epcr)], epcr)
-        if not self.square:
-            return (*self._pairs(chosen, chosen, self.max_pairs, reflexive=True), self.codes[chosen])
-        # A model on a matrix must know the columns of all examples that it was given.
+    def _pair_rung(self, classes: Ints, size: Size, split: int) -> Rung:
+        """Test pairs are a share of the positive and one of the negative pairs: there may be few positives."""
+        chosen = self._examples(classes, size.epcr)
         pairs, labels = self._pairs(chosen, chosen, self.max_pairs, reflexive=True)
-        left, right = pairs.columns
-        return Pairs(self.examples, chosen[left], chosen[right]), labels, self.codes
-
-    def _pair_rung(self, size: Size, split: int, order: Ints) -> Rung:
-        chosen = self._examples(order[: size.n_classes], size.epcr)
-        pairs, labels = self._pairs(chosen, chosen, self.max_pairs, reflexive=True)
-        # A share of the positive and of the negative pairs: few examples may have few positives.
         tested = np.zeros(len(pairs), dtype=bool)
         rng = np.random.default_rng((self.seed, 4, split))
         for label in (1, -1):
@@ -193,6 +141,22 @@ class Development:
         train = members & (self._rank < np.minimum(kept, epcr))
         return np.flatnonzero(train), np.flatnonzero(members & (self._rank >= kept))
 
+    def _interclass(self, classes: Ints, epcr: int, split: int) -> tuple[Ints, Ints]:
+        """At most `epcr` examples of each class to train on, and examples of the validation classes to test on."""
+        validation = self._order(split)[self.n_training :]
+        return self._examples(classes, epcr), self._examples(validation, max(2, TEST_EXAMPLES // len(validation)))
+
+    def everything(self, epcr: int) -> tuple[Pairs, Ints, Ints]:
+        """Training pairs, labels and classes of the final fit: training and validation classes together."""
+        order = np.random.default_rng((self.seed, 3)).permutation(self.useful)
+        chosen = self._examples(order[: max(2, self.max_examples // epcr)], epcr)
+        pairs, labels = self._pairs(chosen, chosen, self.max_pairs, reflexive=True)
+        if not self.square:
+            return pairs, labels, self.codes[chosen]
+        # A model on a matrix must know the columns of all examples that it was given.
+        left, right = pairs.columns
+        return Pairs(self.examples, chosen[left], chosen[right]), labels, self.codes
+
     def _examples(self, classes: Ints, epcr: int) -> Ints:
         return np.flatnonzero(np.isin(self.codes, classes) & (self._rank < epcr))
 
@@ -201,6 +165,22 @@ class Development:
         if self.square:
             table = table[:, columns]
         return pairs_of(table, self.codes[rows], most, reflexive=reflexive, seed=self.seed)
+
+
+def _count_useful(codes: Ints) -> int:
+    """Number of classes with two examples or more, if they are enough for a search."""
+    useful = int((np.bincount(codes) > 1).sum())
+    if useful < FEWEST_CLASSES:
+        raise InputError(
+            f"selection needs at least {FEWEST_CLASSES} classes with two examples or more, got {useful}; without "
+            "classes use scikit-learn's GridSearchCV on labelled pairs with a splitter of pl.selection"
+        )
+    return useful
+
+
+def _default_splits(n_classes: int) -> int:
+    """With few classes an EER hangs on which of them are tested; the mean over splits steadies it."""
+    return 5 if n_classes < 12 else 3 if n_classes < 60 else 1
 
 
 def pairs_of(
@@ -215,11 +195,3 @@ def pairs_of(
         sampler = PairSampler(positives=positives, negatives=most - positives, reflexive=reflexive, seed=seed)
         pairs = sampler.draw(examples, classes)
     return pairs, pairs.labels(classes)
-
-
-def _ladder(low: int, high: int) -> list[int]:
-    """From about low to high, every step nearly doubled."""
-    steps = [high]
-    while steps[0] > 1.4 * low:
-        steps.insert(0, max(low, (steps[0] + 1) // 2))
-    return steps
