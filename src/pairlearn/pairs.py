@@ -17,6 +17,7 @@ from pairlearn.examples import (
     merge_equal_rows,
     refuse_nonfinite,
 )
+from pairlearn.features import feature_names
 from pairlearn.types import Bools, Examples, Floats, Ints
 
 Columns = tuple[Ints, Ints]
@@ -115,6 +116,7 @@ class Pairs:
     invariant: Floats | None
     signed: Floats | None
     ids: tuple[Any, ...] | None
+    feature_names: Any
     _columns: Columns | Triangle
 
     def __init__(
@@ -128,7 +130,7 @@ class Pairs:
         signed: Any = None,
         ids: Any = None,
     ) -> None:
-        self.examples = check_examples(examples)
+        self.examples, self.feature_names = check_examples(examples), feature_names(examples)
         self.right_examples = None if right_examples is None else check_examples(right_examples, "right_examples")
         self._columns = (
             _check_column(left, "left", self.n_examples),
@@ -151,7 +153,7 @@ class Pairs:
     def _of(cls, like: Pairs, columns: Columns | Triangle, **blocks: Any) -> Pairs:
         pairs = object.__new__(cls)
         pairs.examples, pairs.right_examples, pairs.ids = like.examples, like.right_examples, like.ids
-        pairs._columns = columns
+        pairs._columns, pairs.feature_names = columns, like.feature_names
         pairs.invariant, pairs.signed = blocks.get("invariant"), blocks.get("signed")
         return pairs
 
@@ -310,11 +312,11 @@ class Pairs:
 
     def with_examples(self, examples: Examples) -> Pairs:
         """The same pairs over another table with as many rows (e.g. after a transformation)."""
-        examples = check_examples(examples)
+        names, examples = feature_names(examples), check_examples(examples)
         if count_examples(examples) != self.n_examples:
             raise InputError(f"{count_examples(examples)} rows for {self.n_examples} examples; keep every row")
         pairs = Pairs._of(self, self._columns, invariant=self.invariant, signed=self.signed)
-        pairs.examples = examples
+        pairs.examples, pairs.feature_names = examples, names
         return pairs
 
     def used_examples(self) -> Ints:
@@ -389,6 +391,7 @@ def all_pairs(examples: Examples, reflexive: bool = True) -> Pairs:
     empty = np.zeros(0, dtype=np.int32)
     pairs = object.__new__(Pairs)
     pairs.examples, pairs.right_examples, pairs.ids, pairs._columns = checked, None, None, (empty, empty)
+    pairs.feature_names = feature_names(examples)
     return Pairs._of(pairs, triangle)
 
 

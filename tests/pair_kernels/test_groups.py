@@ -18,7 +18,7 @@ import pairlearn as pl
 from pairlearn.errors import InputError, SymmetryError
 from pairlearn.functions.function import PairFunction
 from pairlearn.kernels import Cosine, Exponential, FromFunction, Gaussian, Linear, Polynomial
-from pairlearn.machines.machine import mirror
+from pairlearn.machines.training import mirror
 from pairlearn.operators import function as function_module
 from pairlearn.operators.plan import build
 from pairlearn.pair_kernels import Blocks, PairKernel

@@ -1,4 +1,4 @@
-"""Model files of earlier versions: each still loads and says what it said, to the last bit where rounding is the same."""
+"""Model files of earlier versions: each loads and says what it said, to the last bit where rounding is the same."""
 
 from __future__ import annotations
 
