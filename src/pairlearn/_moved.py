@@ -61,6 +61,7 @@ ROOT = {
     "poly_tensor": "pair_kernels.poly_tensor",
     "power_of": "pair_kernels.power_of",
     "skew_composite": "pair_kernels.skew_composite",
+    "Decided": "scorers.Verifier",
     "NormalisedScorer": "scorers.NormalisedScorer",
     "GreedySimilarities": "similarities.GreedySimilarities",
     "IndefiniteNystrom": "similarities.IndefiniteNystrom",
@@ -68,29 +69,34 @@ ROOT = {
 }
 """Names that were at the root, and where they are now."""
 
-SCORERS = {"eer": "selection.scorers.eer", "auc": "selection.scorers.auc", "FNMRAt": "selection.scorers.FNMRAt"}
-"""Names that were in `pl.scorers` when these were scikit-learn's."""
+SCORERS = {
+    "Decided": "scorers.Verifier",
+    "eer": "selection.scorers.eer",
+    "auc": "selection.scorers.auc",
+    "FNMRAt": "selection.scorers.FNMRAt",
+}
+"""Names that were in `pl.scorers`, or in the modules whose place it took."""
 
 MODULES = {
-    "estimators.baselines": "baselines.untrained",
+    "estimators.baselines": "baselines",
     "estimators.bases": "similarities.bases",
     "estimators.basis_expansion": "similarities.basis_expansion",
     "estimators.basis_svc": "similarities.basis_svc",
-    "estimators.decided": "scorers.decided",
-    "estimators.explain": "scorers.explain",
+    "estimators.decided": "scorers",
+    "estimators.explain": "scorers",
     "estimators.filtering": "metrics.filtering",
-    "estimators.gallery": "scorers.gallery",
+    "estimators.gallery": "scorers",
     "estimators.greedy_similarities": "similarities.greedy",
     "estimators.learnt_baselines": "baselines",
-    "estimators.metric_baselines": "baselines.linear",
+    "estimators.metric_baselines": "baselines",
     "estimators.nystrom": "similarities.nystrom",
     "estimators.on_examples": "on_examples",
     "estimators.one_class": "machines.one_class",
     "estimators.pair_ranker": "machines.pair_ranker",
     "estimators.pair_svc": "machines.pair_svc",
     "estimators.pair_svr": "machines.pair_svr",
-    "estimators.plda": "baselines.plda",
-    "estimators.pseudo_metric": "metrics.pseudo_metric",
+    "estimators.plda": "baselines",
+    "estimators.pseudo_metric": "metrics",
     "estimators.ranking": "machines.ranking",
     "estimators.stacked": "baselines.stacked",
     "estimators.transductive": "machines.transductive",

@@ -17,7 +17,7 @@ from pairlearn.examples import (
     merge_equal_rows,
     refuse_nonfinite,
 )
-from pairlearn.features import feature_names
+from pairlearn.features import feature_names, rows_are_wanted
 from pairlearn.types import Bools, Examples, Floats, Ints
 
 Columns = tuple[Ints, Ints]
@@ -277,6 +277,11 @@ class Pairs:
         return Pairs._of(self, columns, **blocks)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:
+        if rows_are_wanted():
+            raise InputError(
+                "estimators of scikit-learn see rows of examples, not pairs; put a transformer into "
+                "pl.OnExamples(…), which applies it to the examples: make_pipeline(pl.OnExamples(StandardScaler()), …)"
+            )
         if not isinstance(self.examples, np.ndarray) or self.examples.ndim != 2:
             raise TypeError("these examples are not a 2-D array; use pairs.examples, pairs.left, pairs.right")
         if copy is False:

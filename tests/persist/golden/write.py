@@ -154,10 +154,10 @@ def baselines() -> dict[str, Case]:
             ASKED,
         ),
         "svc_stacked": (stacked, (), ASKED),
-        "verifier": (pl.Decided(machine, threshold), (), ASKED),
-        "verifier_line": (pl.Decided(machine, threshold, line), (), ASKED),
-        "verifier_knots": (pl.Decided(machine, 0.5, knots), (), ASKED),
-        "verifier_fused": (pl.Decided(machine, 0.5, fused), (), ASKED),
+        "verifier": (pl.Verifier(machine, threshold), (), ASKED),
+        "verifier_line": (pl.Verifier(machine, threshold, line), (), ASKED),
+        "verifier_knots": (pl.Verifier(machine, 0.5, knots), (), ASKED),
+        "verifier_fused": (pl.Verifier(machine, 0.5, fused), (), ASKED),
     }
 
 
