@@ -1,12 +1,12 @@
 from .linear import PCACosineBaseline as PCACosineBaseline
 from .linear import RCABaseline as RCABaseline
 from .linear import WCCNBaseline as WCCNBaseline
+from .logistic import LogisticBaseline as LogisticBaseline
 from .plda import KISSMEBaseline as KISSMEBaseline
 from .plda import LDABaseline as LDABaseline
 from .plda import PLDABaseline as PLDABaseline
 from .registry import BASELINES as BASELINES
 from .registry import BaselineScores as BaselineScores
-from .registry import LogisticBaseline as LogisticBaseline
 from .registry import fit_baseline as fit_baseline
 from .registry import run_baselines as run_baselines
 from .stacked import StackedPairSVC as StackedPairSVC

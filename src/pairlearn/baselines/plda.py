@@ -1,24 +1,26 @@
-"""Baselines from two covariances: Fisher's discriminants, PLDA and KISSME.
+"""Baselines from two covariances, within and between classes or of positive and negative pairs.
 
-What the learnt baselines share is in `metric_baselines`.
+Fisher's discriminants, PLDA and KISSME. What the learnt baselines share is in `learnt`, the algebra in `covariances`.
 """
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from scipy.linalg import eigh
 
-from pairlearn.baselines.linear import (
+from pairlearn.baselines.baseline import Presets
+from pairlearn.baselines.covariances import (
     Components,
-    Measure,
-    MetricBaseline,
     Shrinkage,
-    Training,
     class_means,
     covariance,
     inverse_root,
     residuals,
 )
+from pairlearn.baselines.learnt import Measure, MetricBaseline
+from pairlearn.baselines.training import TrainingRows
 from pairlearn.errors import InputError
 from pairlearn.examples import by_blocks
 from pairlearn.types import Floats, Ints
@@ -26,7 +28,7 @@ from pairlearn.types import Floats, Ints
 # --------------------------------------------------------------------------- within and between classes
 
 
-def scatters(training: Training, shrinkage: Shrinkage) -> tuple[Floats, Floats, Ints]:
+def scatters(training: TrainingRows, shrinkage: Shrinkage) -> tuple[Floats, Floats, Ints]:
     """Within-class covariance S_w / (m − c), shrunk, between-class S_b = Σ n_c (m_c − m)(m_c − m)ᵀ, class sizes."""
     means, sizes = class_means(training.rows, training.groups)
     if len(sizes) < 2:
@@ -55,6 +57,8 @@ class LDABaseline(MetricBaseline):
     [-0.0, -0.0, -6.364]
     """
 
+    presets: ClassVar[Presets] = {"lda_euclid": {}, "lda_cosine": {"measure": "cosine"}}
+
     def __init__(
         self,
         n_components: int | None = None,
@@ -70,7 +74,7 @@ class LDABaseline(MetricBaseline):
         self.shrinkage = shrinkage
         self.threshold = threshold
 
-    def _projection(self, training: Training) -> Floats:
+    def _projection(self, training: TrainingRows) -> Floats:
         within, between, sizes = scatters(training, self.shrinkage)
         most = min(len(within), len(sizes) - 1)
         k = most if self.n_components is None else self.n_components
@@ -113,6 +117,8 @@ class KISSMEBaseline(QuadraticBaseline):
     [-0.75, -3.0]
     """
 
+    presets: ClassVar[Presets] = {"kissme": {}}
+
     def __init__(
         self,
         pca: Components = None,
@@ -126,14 +132,14 @@ class KISSMEBaseline(QuadraticBaseline):
         self.clip = clip
         self.threshold = threshold
 
-    def _projection(self, training: Training) -> Floats:
+    def _projection(self, training: TrainingRows) -> Floats:
         positive, negative = (self._precision(training, sign) for sign in (1, -1))
         values, vectors = eigh(positive - negative)
         self.minus_ = np.maximum(values, 0.0) if self.clip else values
         self.plus_, self.offset_ = np.zeros_like(values), 0.0
         return vectors
 
-    def _precision(self, training: Training, sign: int) -> Floats:
+    def _precision(self, training: TrainingRows, sign: int) -> Floats:
         C = covariance(training.differences(sign), self.shrinkage, most=len(training.rows))
         W = inverse_root(C, "positive pairs'" if sign > 0 else "negative pairs'")
         return W @ W.T
@@ -154,6 +160,8 @@ class PLDABaseline(QuadraticBaseline):
     [1, 1, -1, -1]
     """
 
+    presets: ClassVar[Presets] = {"plda": {}}
+
     within_: Floats
     between_: Floats
 
@@ -170,7 +178,7 @@ class PLDABaseline(QuadraticBaseline):
         self.n_iter = n_iter
         self.threshold = threshold
 
-    def _projection(self, training: Training) -> Floats:
+    def _projection(self, training: TrainingRows) -> Floats:
         within, between, sizes = scatters(training, self.shrinkage)
         means, _ = class_means(training.rows, training.groups)
         residual = within * (len(training.rows) - len(sizes))

@@ -140,7 +140,9 @@ def _fit(pairs: Pairs, labels: Ints, seconds: float, bars: Progress, name: str) 
     def report(step: Step) -> None:
         bar.update(step.gap, f"{size}, KKT gap {step.gap:.2g}")
 
-    machine = pl.PairSVC("tensor_metric", "poly", C=1000.0, time_budget=max(0.5, seconds), callback=report)
+    machine = pl.PairSVC(
+        "tensor_metric", "poly", C=1000.0, time_budget=max(0.5, seconds), random_state=0, callback=report
+    )
     bar = GapBar(bars, f"{name:>12}", machine.tol, size)
     began = time.perf_counter()
     with warnings.catch_warnings():

@@ -15,7 +15,7 @@ MOST_FOR_CYCLES = 5000
 """Up to this many examples the cycles are counted; the m × m relation is held as one byte each."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ranking:
     """Examples best first.
 
@@ -31,6 +31,9 @@ class Ranking:
     n_cycles: int
     cycle: tuple[int, ...]
     inconsistency: float
+
+    def __repr__(self) -> str:
+        return f"Ranking({self})"
 
     def __str__(self) -> str:
         cycles = "cycles not counted" if self.n_cycles < 0 else f"{self.n_cycles} cyclic triples"

@@ -29,8 +29,8 @@ def carry_over(function: PairFunction, bounded: Bools, pairs: Pairs, problem: Pr
     old = _keys(left, right, m, ordered=function.sign != 1)
     new = _keys(pairs.left.astype(np.int64), pairs.right.astype(np.int64), m, ordered=function.sign != 1)
     values = np.where(bounded, np.sign(function.coefficients) * np.inf, function.coefficients)
-    for welcome, given in ((problem.upper > 0, values > 0), (problem.lower < 0, values < 0)):
-        places, chosen = np.nonzero(welcome)[0], np.nonzero(known & given)[0]
+    for has_room, given in ((problem.upper > 0, values > 0), (problem.lower < 0, values < 0)):
+        places, chosen = np.nonzero(has_room)[0], np.nonzero(known & given)[0]
         target, found = _match_keys(old[chosen], new[places])
         theta[places[target]] = values[chosen[found]]
     return feasible(theta, problem)

@@ -18,7 +18,7 @@ from pairlearn.kernels import Gram
 from pairlearn.machines.machine import PairMachine
 from pairlearn.pair_kernels import MONOMIALS, Table
 from pairlearn.persist.checks import check_function
-from pairlearn.persist.known import MODELS, RENAMED, VALUES
+from pairlearn.persist.known import MODELS, VALUES, known
 
 WHOLE = tuple(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64))
 NUMBERS = (*WHOLE, "float16", "float32", "float64", "bool")
@@ -54,7 +54,7 @@ def content_of(model: Any, place: str, tensors: Tensors) -> dict[str, Any]:
 
 
 def model_of(content: dict[str, Any], tensors: Tensors) -> Any:
-    kind = MODELS.get(content["class"])
+    kind = known(MODELS, content["class"])
     if kind is None:
         raise InputError(f"it holds an unknown model {content['class']!r}")
     params = {name: _decode(value, tensors) for name, value in content["params"].items()}
@@ -126,9 +126,10 @@ def _decode(document: Any, tensors: Tensors) -> Any:
     if not isinstance(document, dict):
         return document
     parts = {name: part for name, part in document.items() if name != "is"}
-    kind = RENAMED.get(document["is"], document["is"])
-    if kind in VALUES:
-        return _build(VALUES[kind], {name: _decode(part, tensors) for name, part in parts.items()})
+    kind = document["is"]
+    value = known(VALUES, kind)
+    if value is not None:
+        return _build(value, {name: _decode(part, tensors) for name, part in parts.items()})
     match kind:
         case "model":
             return model_of(parts["content"], tensors)

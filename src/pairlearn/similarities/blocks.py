@@ -52,7 +52,7 @@ class Batching:
         return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Block:
     """One similarity and its bases; `basis_first` says whether it holds k(b, x) or k(x, b)."""
 
@@ -63,6 +63,9 @@ class Block:
 
     def __len__(self) -> int:
         return len(self.index)
+
+    def __repr__(self) -> str:
+        return f"Block({name_of(self.kernel)}, {len(self)} bases)"
 
     def keep(self, mask: Bools) -> Block:
         """The same block with some of its bases."""

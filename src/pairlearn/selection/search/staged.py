@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.baselines.registry import BaselineScores, run_baselines
-from pairlearn.baselines.stacked import cross_fit, seeing
+from pairlearn.baselines.stacked import attach_baselines, cross_fit
 from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
 from pairlearn.machines.pair_svc import PairSVC
@@ -184,7 +184,7 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
                 machine.fit(pairs, labels)
             else:
                 stack = cross_fit(pairs, labels, classes, baselines_of(setting.start), seed=runner.data.seed)
-                machine = seeing(machine.fit(stack.pairs, stack.labels), stack)
+                machine = attach_baselines(machine.fit(stack.pairs, stack.labels), stack)
         if machine.fit_status_ != "converged":
             runner.notes.append(f"final fit stopped by {machine.fit_status_} at KKT gap {machine.kkt_gap_:.2g}")
         return machine

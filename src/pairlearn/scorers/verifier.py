@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from pairlearn.errors import InputError
-from pairlearn.scorers.gallery import score_all
+from pairlearn.scorers.scorer import Scorer, as_scorer, score_all
 from pairlearn.types import Examples, Floats, Ints
 
 
-class Decided(ClassifierMixin, BaseEstimator):
+@runtime_checkable
+class Calibration(Protocol):
+    """Turns scores into probabilities, as the fitted calibrations of `pl.evaluation` do."""
+
+    def probability(self, scores: Any) -> Any:
+        """Probability of "same" of every score, (n,)."""
+
+
+class Verifier(ClassifierMixin, BaseEstimator):
     """A fitted model that says +1 where its score reaches a stored threshold, and how probable that is.
 
     Model, threshold and calibration were learnt before; `fit` learns nothing and is there for scikit-learn's tools.
@@ -26,7 +34,7 @@ class Decided(ClassifierMixin, BaseEstimator):
     Examples
     --------
     >>> import pairlearn as pl
-    >>> model = Decided(pl.EuclidBaseline(), threshold=-2.0)
+    >>> model = Verifier(pl.EuclidBaseline(), threshold=-2.0)
     >>> pairs = pl.Pairs(np.array([[0.0], [1.0], [5.0]]), [0, 0], [1, 2])
     >>> model.decision_function(pairs).tolist(), model.predict(pairs).tolist()
     ([-1.0, -5.0], [1, -1])
@@ -45,9 +53,9 @@ class Decided(ClassifierMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def __sklearn_clone__(self) -> Decided:
+    def __sklearn_clone__(self) -> Verifier:
         # A clone of a fitted model would have forgotten what it learnt.
-        return Decided(self.model, self.threshold, self.calibration)
+        return Verifier(self.model, self.threshold, self.calibration)
 
     def fit(self, X: Any = None, y: Any = None) -> Self:
         """Check the parts; nothing is learnt."""
@@ -68,10 +76,10 @@ class Decided(ClassifierMixin, BaseEstimator):
 
         The threshold may weigh errors otherwise than a probability of ½ does.
         """
-        if not hasattr(self.calibration, "probability"):
+        if not isinstance(self.calibration, Calibration):
             raise InputError(
-                "probabilities need a calibration of the scores; pass calibration=LogisticCalibration().fit(scores) of "
-                "pairlearn.evaluation.calibration"
+                "probabilities need a calibration of the scores; pass "
+                "calibration=pl.evaluation.LogisticCalibration().fit(scores)"
             )
         same = np.asarray(self.calibration.probability(self.decision_function(X)), dtype=np.float64)
         return np.column_stack([1.0 - same, same])
@@ -96,9 +104,5 @@ class Decided(ClassifierMixin, BaseEstimator):
             raise InputError("threshold is NaN; take one from threshold_at_fmr, threshold_at_eer or threshold_by_cost")
         return value
 
-    def _scorer(self) -> Any:
-        if not hasattr(self.model, "decision_function"):
-            raise InputError(
-                f"a {type(self.model).__name__} gives no scores; pass a fitted model with decision_function"
-            )
-        return self.model
+    def _scorer(self) -> Scorer:
+        return as_scorer(self.model)
