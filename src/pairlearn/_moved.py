@@ -68,8 +68,12 @@ ROOT = {
 }
 """Names that were at the root, and where they are now."""
 
-SCORERS = {"eer": "selection.scorers.eer", "auc": "selection.scorers.auc", "FNMRAt": "selection.scorers.FNMRAt"}
-"""Names that were in `pl.scorers` when these were scikit-learn's."""
+SCORERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "eer": ("evaluation.EER().scorer()", lambda evaluation: evaluation.EER().scorer()),
+    "auc": ("evaluation.AUC().scorer()", lambda evaluation: evaluation.AUC().scorer()),
+    "FNMRAt": ("evaluation.FnmrAtFmr(fmr).scorer()", lambda evaluation: lambda fmr: evaluation.FnmrAtFmr(fmr).scorer()),
+}
+"""Scorers of scikit-learn that were in `pl.scorers` and `pl.selection.scorers`, and how measures make them now."""
 
 MODULES = {
     "estimators.baselines": "baselines.untrained",
@@ -109,6 +113,19 @@ def also(table: Mapping[str, str], package: str, known: Callable[[str], Any]) ->
         module, _, attribute = table[name].rpartition(".")
         _warn(f"{package}.{name}", table[name])
         return getattr(import_module(f"pairlearn.{module}"), attribute)
+
+    return find
+
+
+def old_scorers(package: str, known: Callable[[str], Any]) -> Callable[[str], Any]:
+    """A module's `__getattr__` that finds the scorers of `SCORERS` too."""
+
+    def find(name: str) -> Any:
+        if name not in SCORERS:
+            return known(name)
+        now, make = SCORERS[name]
+        _warn(f"{package}.{name}", now)
+        return make(import_module("pairlearn.evaluation"))
 
     return find
 

@@ -21,7 +21,7 @@ from pairlearn import report
 from pairlearn.cli.score import AsJson, ClassColumn, LabelColumn
 from pairlearn.data.files import ExampleTable, check_target, read_examples, read_frame, read_pairs, write_whole
 from pairlearn.errors import InputError
-from pairlearn.evaluation import Scores
+from pairlearn.evaluation import MEASURES, FnmrAtFmr, Measure, Scores
 from pairlearn.pairs import Pairs
 from pairlearn.report.details import shown_examples
 from pairlearn.report.html import environment
@@ -32,9 +32,8 @@ from pairlearn.report.text import point_name, rate_words, titled, warning_words
 from pairlearn.selection.leaks import find_leaks
 
 SHOWN_FMRS = 3
-WIDE = 130
-"""Columns of a terminal that has room for further measures."""
-BITS = {"min_cllr": "min Cllr", "cllr": "Cllr, if\ncalibrated"}
+FEWEST = 2
+"""Measures that even a narrow terminal shows; others as far as there is room."""
 UNTRAINED = {"cosine": pl.CosineBaseline, "Euclid": pl.EuclidBaseline}
 
 
@@ -276,7 +275,7 @@ def _status() -> Iterator[Callable[[str], None]]:
 
 
 def _show(console: Console, record: Mapping[str, Any]) -> None:
-    console.print(_summary(record, BITS if console.width >= WIDE else {}))
+    console.print(_fitting_summary(console, record))
     for system in record["systems"]:
         if not system["baseline"]:
             console.print(_points(system))
@@ -286,20 +285,35 @@ def _show(console: Console, record: Mapping[str, Any]) -> None:
         console.print(_safe(text, "bold"), soft_wrap=True)
 
 
-def _summary(record: Mapping[str, Any], further: Mapping[str, str]) -> Table:
-    """Rates of every system, and further measures by name with their headings."""
+def _fitting_summary(console: Console, record: Mapping[str, Any]) -> Table:
+    """The summary with as many measures as the terminal has room for: the widest of the further ones go first."""
+    shown, unbounded = list(MEASURES), console.options.update_width(10_000)
+    table = _summary(record, shown)
+    while len(shown) > FEWEST and console.measure(table, options=unbounded).maximum > console.width:
+        shown.remove(max(shown[FEWEST:], key=lambda measure: _width(record, measure)))
+        table = _summary(record, shown)
+    return table
+
+
+def _width(record: Mapping[str, Any], measure: Measure) -> int:
+    """Of the column of a measure, its heading included."""
+    cells = [_two_lines(rate_words(system.get(measure.key), measure.unit)).plain for system in record["systems"]]
+    return max(len(line) for cell in (measure.heading, *cells) for line in cell.splitlines())
+
+
+def _summary(record: Mapping[str, Any], measures: Sequence[Measure]) -> Table:
+    """These measures of every system, and FNMR at the first FMRs that can be measured."""
     first = record["systems"][0]
     fmrs = [point["at"] for point in first["points"] if point["kind"] == "fmr" and point["measurable"]][:SHOWN_FMRS]
     counts = first["counts"]
     table = _table(
         f"{counts['positives']:,} same and {counts['negatives']:,} different pairs; "
         f"in brackets {100 * record['level']:g} % limits",
-        ("", "EER", "AUC", *further.values(), *(f"FNMR at FMR {100 * fmr:g} %" for fmr in fmrs)),
+        ("", *(measure.heading for measure in measures), *(FnmrAtFmr(fmr).name for fmr in fmrs)),
     )
     for system in record["systems"]:
         missed = {point["at"]: point.get("fnmr") for point in system["points"] if point["kind"] == "fmr"}
-        cells = [rate_words(system["eer"])]
-        cells += [rate_words(system[name], percent=False) for name in ("auc", *further)]
+        cells = [rate_words(system.get(measure.key), measure.unit) for measure in measures]
         cells += [rate_words(missed[fmr]) for fmr in fmrs]
         table.add_row(_safe(titled(system)), *(_two_lines(cell) for cell in cells))
     return table

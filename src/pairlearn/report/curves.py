@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from pairlearn.evaluation import DetCurve, Scores
-from pairlearn.evaluation.resampling import Units
-from pairlearn.report.limits import fmr_limits, fnmr_limits
+from pairlearn.evaluation.resampling.along import fmr_limits_along, fnmr_limits_along
+from pairlearn.evaluation.resampling.units import Units
 from pairlearn.types import Floats, Ints
 
 MOST_POINTS = 900
@@ -58,8 +58,8 @@ def curve_record(
         "fnmr_high": None,
     }
     if units is not None:
-        fmr = fmr_limits(scores, units, thresholds, level)
-        fnmr = fnmr_limits(scores, units, thresholds, level)
+        fmr = fmr_limits_along(scores, units, thresholds, level)
+        fnmr = fnmr_limits_along(scores, units, thresholds, level)
         record |= {"fmr_low": digits(fmr.low), "fmr_high": digits(fmr.high)}
         record |= {"fnmr_low": digits(fnmr.low), "fnmr_high": digits(fnmr.high)}
     return record

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from pairlearn.errors import InputError
-from pairlearn.evaluation import Scores, equal_error_rate, rates_at
-from pairlearn.evaluation.intervals import FmrAt, FnmrAt, Rate, interval
+from pairlearn.evaluation import EER, FmrAt, FnmrAt, Measure, Scores
 from pairlearn.evaluation.scores import Column
 from pairlearn.report.codes import KINDS, Names, named
-from pairlearn.report.measures import chance_of, counts, rate, rate_of
+from pairlearn.report.system import basis_of, counts, rate, with_limits
 from pairlearn.types import Ints
 
 WORST = 20
@@ -27,9 +26,9 @@ def worst_errors(scores: Scores, names: Names | None = None, most: int = WORST) 
     (0.9, '2')
     """
     return {
-        "false_matches": [_told(scores, row, names or {}) for row in _lowest(-scores.values, scores.labels < 0, most)],
+        "false_matches": [_row(scores, row, names or {}) for row in _lowest(-scores.values, scores.labels < 0, most)],
         "false_non_matches": [
-            _told(scores, row, names or {}) for row in _lowest(scores.values, scores.labels > 0, most)
+            _row(scores, row, names or {}) for row in _lowest(scores.values, scores.labels > 0, most)
         ],
     }
 
@@ -41,7 +40,7 @@ def _lowest(values: Any, chosen: Any, most: int) -> Ints:
     return rows[np.argsort(values[rows], kind="stable")][:most]
 
 
-def _told(scores: Scores, row: int, names: Names) -> dict[str, Any]:
+def _row(scores: Scores, row: int, names: Names) -> dict[str, Any]:
     told: dict[str, Any] = {"value": float(scores.values[row])}
     for kind, sides in KINDS.items():
         for side in sides:
@@ -78,12 +77,6 @@ def _rates(part: Scores, threshold: float, level: float) -> dict[str, Any]:
             if len(part.positives)
             else {"fmr": rate(float(np.mean(accepted)))}
         )
-    chance = chance_of(part, level)
-    if chance.unit is None:
-        both = rates_at(part, threshold)
-        return {"unit": None, "eer": rate(equal_error_rate(part)), "fmr": rate(both.fmr), "fnmr": rate(both.fnmr)}
-    found: dict[str, Rate] = {"eer": equal_error_rate, "fmr": FmrAt(threshold), "fnmr": FnmrAt(threshold)}
-    return {"unit": chance.unit} | {
-        name: rate_of(interval(chance.ordered, measured, level=level, method="jackknife", unit=chance.unit))
-        for name, measured in found.items()
-    }
+    basis = basis_of(part, level)
+    found: tuple[Measure, ...] = (EER(), FmrAt(threshold), FnmrAt(threshold))
+    return {"unit": basis.unit} | {measure.key: with_limits(measure, basis) for measure in found}

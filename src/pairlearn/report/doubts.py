@@ -9,7 +9,7 @@ import numpy as np
 
 from pairlearn.evaluation import Scores
 from pairlearn.report.codes import KINDS, Names, distinct, named
-from pairlearn.report.measures import Chance
+from pairlearn.report.system import Basis
 from pairlearn.report.text import difference_words, measure_name
 
 FEW_IDENTITIES = 30
@@ -23,9 +23,9 @@ def doubt(code: str, text: str, system: str | None = None) -> dict[str, str | No
     return {"code": code, "system": system, "text": text}
 
 
-def doubts_about(name: str, record: Mapping[str, Any], chance: Chance) -> list[dict[str, str | None]]:
+def doubts_about(name: str, record: Mapping[str, Any], basis: Basis) -> list[dict[str, str | None]]:
     """Warnings that follow from the numbers of one system."""
-    found = [*_of_counts(record), *_of_units(record, chance)]
+    found = [*_of_counts(record), *_of_units(record, basis)]
     if record["ties"] > MUCH_TIED:
         text = f"{100 * record['ties']:.3g} % of the pairs have a value that also occurs with the other label"
         found.append(("ties", f"{text}; no threshold can tell these apart, so the curve has large steps"))
@@ -55,7 +55,7 @@ def _of_counts(record: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         yield "few_positives", f"there are only {counts['positives']:,} positive pairs; FNMR is a rough guess"
 
 
-def _of_units(record: Mapping[str, Any], chance: Chance) -> Iterable[tuple[str, str]]:
+def _of_units(record: Mapping[str, Any], basis: Basis) -> Iterable[tuple[str, str]]:
     identities = record["counts"]["identities"]
     if identities is not None and identities < FEW_IDENTITIES:
         yield (
@@ -63,14 +63,14 @@ def _of_units(record: Mapping[str, Any], chance: Chance) -> Iterable[tuple[str, 
             f"there are only {identities} identities; results may differ much for other people, "
             f"and limits from fewer than {FEW_IDENTITIES} are themselves uncertain",
         )
-    for refusal in chance.refused:
+    for refusal in basis.refused:
         yield "unit_refused", f"limits over each {refusal}"
-    if chance.unit is None:
+    if basis.unit is None:
         yield "no_limits", "there are too few pairs for any limits"
-    elif chance.unit == "example":
+    elif basis.unit == "example":
         why = "identities are unknown" if identities is None else "identities cannot be left out one by one"
         yield "unit_example", f"{why}, so limits are over examples: too narrow if examples share an identity"
-    elif chance.unit == "pair":
+    elif basis.unit == "pair":
         yield (
             "unit_pair",
             "limits take all pairs for independent, because identities and example ids are unknown or of no use; "

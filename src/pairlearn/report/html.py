@@ -12,15 +12,16 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
+from pairlearn.evaluation import MEASURES, FnmrAtFmr
 from pairlearn.evaluation.plots import COLOURS
 from pairlearn.report.details import shown_examples
 from pairlearn.report.png import data_uri
 from pairlearn.report.record import as_json
 from pairlearn.report.text import (
-    CLLR_WORDS,
+    COUNTS,
     difference_words,
     measure_name,
-    per_cent,
+    measure_words,
     point_name,
     rate_words,
     titled,
@@ -81,9 +82,9 @@ def environment() -> Any:
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    words = (difference_words, measure_name, per_cent, point_name, rate_words, titled, unmeasurable, warning_words)
-    environment.globals["cllr_words"] = CLLR_WORDS
+    words = (difference_words, measure_name, measure_words, point_name, rate_words, titled, unmeasurable, warning_words)
     environment.globals.update({function.__name__: function for function in words})
+    environment.globals.update(measures=MEASURES, fnmr_at=FnmrAtFmr, count_names=COUNTS)
     return environment
 
 
@@ -94,7 +95,7 @@ def _trusted(text: str) -> Any:
 
 
 def _read(name: str) -> str:
-    return resources.files("pairlearn.report").joinpath(name).read_text(encoding="utf-8")
+    return resources.files("pairlearn.report").joinpath("page", name).read_text(encoding="utf-8")
 
 
 def _colours() -> str:

@@ -6,20 +6,19 @@ import json
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from pairlearn._version import __version__
 from pairlearn.errors import InputError
-from pairlearn.evaluation import Scores, equal_error_rate, fnmr_at_fmr
-from pairlearn.evaluation.intervals import difference_interval
+from pairlearn.evaluation import EER, FnmrAtFmr, Measure, Scores, difference_interval
 from pairlearn.evaluation.scores import Column
 from pairlearn.report.codes import KINDS, Names, numbered
 from pairlearn.report.details import group_rates, worst_errors
 from pairlearn.report.doubts import SIDES, baseline_doubts, doubt, doubts_about, leak_doubts, pair_doubts, same_pairs
-from pairlearn.report.measures import Cost, Plan, chance_of, measure, rate, rate_of
+from pairlearn.report.system import Cost, Plan, basis_of, measure_system, rate, rate_of
+from pairlearn.report.text import difference_words, measure_name, short_words
 
 FORMAT, VERSION = "pairlearn evaluation", 1
 FMRS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
@@ -27,8 +26,8 @@ FMRS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 Record = dict[str, Any]
 
 
-def _tell_nobody(text: str) -> None:
-    """Work without a word."""
+def _silent(text: str) -> None:
+    """Report no progress."""
 
 
 def evaluate(
@@ -46,7 +45,7 @@ def evaluate(
     trained: Mapping[str, Collection[Any]] | None = None,
     notes: Iterable[str] = (),
     names: Names | None = None,
-    progress: Callable[[str], None] = _tell_nobody,
+    progress: Callable[[str], None] = _silent,
 ) -> Record:
     """Measure systems on pairs and return everything that is known, as a record that JSON can hold.
 
@@ -56,6 +55,7 @@ def evaluate(
     names: what "examples" and "identities" are called if the ids of all scores are numbers 0, 1, …; progress is told
     what is being done.
 
+    >>> from pairlearn.evaluation import equal_error_rate
     >>> left, right = np.triu_indices(120, 1)
     >>> same = left // 3 == right // 3
     >>> values = 1.2 * same + np.sin(np.arange(len(left)))
@@ -78,14 +78,14 @@ def evaluate(
     warnings, entries = [doubt("note", text) for text in notes], []
     for name, scores in kept.items():
         progress(f"intervals of {name}")
-        chance = chance_of(coded[name], plan.level)
+        basis = basis_of(coded[name], plan.level)
         entry: Record = {"name": name, "baseline": name in baselines}
-        entry |= measure(coded[name], chance, plan, thresholds.get(name))
+        entry |= measure_system(basis, plan, thresholds.get(name))
         entry["counts"]["reflexive"] = len(systems[name]) - len(scores)
         entry["worst"] = worst_errors(scores, names)
         entry["groups"] = _group_rows(coded[name], systems[name], grouped.get(name), entry, plan.level)
         entries.append(entry)
-        warnings += doubts_about(name, entry, chance) + pair_doubts(name, scores, first)
+        warnings += doubts_about(name, entry, basis) + pair_doubts(name, scores, first)
     progress("differences to the baselines")
     differences = [row for entry in entries for row in _differences(entry, entries, kept, coded, plan.level)]
     warnings += leak_doubts(first, trained or {}, names) + baseline_doubts(differences)
@@ -226,24 +226,24 @@ def _differences(
     if entry["baseline"]:
         return []
     own, strict = coded[entry["name"]], strictest_fmr(entry)
-    measures: list[tuple[str, float | None, Any]] = [("eer", None, equal_error_rate)]
+    measures: list[tuple[Measure, float | None]] = [(EER(), None)]
     if strict is not None:
-        measures.append(("fnmr", strict, partial(fnmr_at_fmr, fmr=strict)))
+        measures.append((FnmrAtFmr(strict), strict))
     rows = []
     for other in (other for other in entries if other["baseline"]):
         # Numbers stand for different ids in different systems, so the given ids are compared.
         if not same_pairs(kept[entry["name"]], kept[other["name"]]):
             continue
-        for name, at, measured in measures:
-            found = _difference(own, coded[other["name"]], measured, entry["unit"], level)
-            rows.append({"system": entry["name"], "baseline": other["name"], "measure": name, "at": at, **found})
+        for measure, at in measures:
+            found = _difference(own, coded[other["name"]], measure, entry["unit"], level)
+            rows.append({"system": entry["name"], "baseline": other["name"], "measure": measure.key, "at": at, **found})
     return rows
 
 
-def _difference(own: Scores, theirs: Scores, measured: Any, unit: str | None, level: float) -> Record:
+def _difference(own: Scores, theirs: Scores, measure: Measure, unit: str | None, level: float) -> Record:
     if unit is None:
-        return rate(measured(own) - measured(theirs))
-    return rate_of(difference_interval(own, theirs, measured, level=level, method="jackknife", unit=unit))
+        return rate(measure.value(own) - measure.value(theirs))
+    return rate_of(difference_interval(own, theirs, measure, level=level, unit=unit))
 
 
 def strictest_fmr(entry: Record) -> float | None:
@@ -254,33 +254,31 @@ def strictest_fmr(entry: Record) -> float | None:
 
 
 def _verdict(entry: Record, entries: Sequence[Record], differences: Sequence[Record]) -> str:
-    told = f"{entry['name']}: EER {_told(entry['eer'])}"
-    strict = strictest_fmr(entry)
-    for point in entry["points"]:
-        if point["kind"] == "fmr" and point["at"] == strict:
-            told += (
-                f"; at FMR {100 * point['at']:g} % it misses {_told(point['fnmr'])} of the pairs that belong together"
-            )
-            told += f" (threshold {point['threshold']:.6g})"
-    rows = [row for row in differences if row["system"] == entry["name"] and row["measure"] == "eer"]
+    """One sentence on one system: its EER, its FNMR at the strictest FMR, and whether it beats the baselines."""
+    parts = [f"{entry['name']}: EER {short_words(entry['eer'])}{_strict_verdict(entry)}"]
+    rows = [row for row in differences if row["system"] == entry["name"] and row["measure"] == EER.key]
     if rows:
-        best = max(rows, key=lambda row: row["value"])
-        sure = "" if best["high"] is None else f" [{100 * best['low']:+.3g}, {100 * best['high']:+.3g}]"
-        verb = "does NOT beat" if best["value"] >= 0 else "beats" if _is_sure(best) else "may or may not beat"
-        by = f"{100 * best['value']:+.3g}{sure} points of EER"
-        told += f". It {verb} the best untrained baseline, {best['baseline']}: {by}"
+        parts.append(_baseline_verdict(max(rows, key=lambda row: row["value"])))
     elif any(other["baseline"] for other in entries):
-        told += ". It was scored on other pairs than the baselines"
-    return told + "."
+        parts.append("It was scored on other pairs than the baselines")
+    return ". ".join(parts) + "."
 
 
-def _is_sure(row: Record) -> bool:
-    return row["high"] is not None and row["high"] < 0
+def _strict_verdict(entry: Record) -> str:
+    strict = strictest_fmr(entry)
+    found = [point for point in entry["points"] if point["kind"] == "fmr" and point["at"] == strict]
+    return "".join(
+        f"; at FMR {100 * point['at']:g} % it misses {short_words(point['fnmr'])} of the pairs that belong together"
+        f" (threshold {point['threshold']:.6g})"
+        for point in found
+    )
 
 
-def _told(measured: Mapping[str, float | None]) -> str:
-    limits = "" if measured["low"] is None else f" [{100 * measured['low']:.3g}, {100 * (measured['high'] or 0):.3g}]"
-    return f"{100 * (measured['value'] or 0):.3g} %{limits}"
+def _baseline_verdict(best: Record) -> str:
+    is_sure = best["high"] is not None and best["high"] < 0
+    verb = "does NOT beat" if best["value"] >= 0 else "beats" if is_sure else "may or may not beat"
+    by = f"{difference_words(best)} points of {measure_name(best)}"
+    return f"It {verb} the best untrained baseline, {best['baseline']}: {by}"
 
 
 def _merged(warnings: Sequence[dict[str, str | None]]) -> list[Record]:

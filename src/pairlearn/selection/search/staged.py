@@ -21,11 +21,11 @@ from pairlearn.data.files import write_whole
 from pairlearn.errors import InputError
 from pairlearn.machines.pair_svc import PairSVC
 from pairlearn.selection.drawing import check_whole
-from pairlearn.selection.scorers import eer
 from pairlearn.selection.search.journal import Journal
 from pairlearn.selection.search.race import Clock, Race, Result, Step, better_half, one_per_family, promising
 from pairlearn.selection.search.rungs import Development, Size, Stage
 from pairlearn.selection.search.settings import BASES, CS, KERNELS, WEIGHTS, Setting, Space, baselines_of
+from pairlearn.selection.search.trials import eer
 from pairlearn.types import Examples, Floats, Ints
 
 SHARES = {"pair": 0.2, "interexample": 0.3, "interclass": 0.8}
@@ -52,7 +52,7 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
     kernels, bases : names, kernels, or a dictionary name → kernel.
     Cs : boxes in units of 1 / mean K(p, p), so that one grid serves kernels of any scale.
     weights : trust in baselines beside a kernel, in units of mean K(p, p); empty for no machine that starts from them.
-    scoring : a scorer of pl.scorers, larger = better.
+    scoring : a scorer such as pl.evaluation.AUC().scorer(), larger = better.
     time_budget : seconds for everything, the final fit included; this may go beyond them by a tenth if trials took all.
     n_splits : random splits of the classes in the interclass task; None takes more when classes are few.
     max_examples, max_pairs : limits of one training set; beyond them negatives are sampled.

@@ -13,14 +13,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pairlearn.baselines.registry import fit_baseline
 from pairlearn.errors import InputError
+from pairlearn.evaluation import EER
 from pairlearn.kernels import Gram
 from pairlearn.machines.pair_svc import PairSVC
-from pairlearn.selection.scorers import eer
 from pairlearn.selection.search.rungs import Rung, Size, Stage
 from pairlearn.selection.search.settings import Family, Setting, Space
 from pairlearn.solvers.problem import Status
 
 Scorer = Callable[[Any, Any, Any], float]
+eer = EER().scorer()
 FAILURES = (InputError, MemoryError, np.linalg.LinAlgError)
 
 
@@ -148,7 +149,7 @@ class BaselineRun:
 def _judged(model: Any, rung: Rung, scoring: Scorer) -> tuple[float, float]:
     """Equal error rate on the test pairs, and the score that is to be large."""
     rate = -eer(model, rung.test, rung.truth)
-    return rate, -rate if scoring is eer else float(scoring(model, rung.test, rung.truth))
+    return rate, -rate if scoring == eer else float(scoring(model, rung.test, rung.truth))
 
 
 def failure(rung: Rung, error: BaseException, *, setting: Setting | None = None, baseline: str | None = None) -> Trial:
