@@ -1,4 +1,8 @@
-"""`pairlearn evaluate`: which threshold, and how sure? For any scores, ours or not."""
+"""`pairlearn evaluate`: which threshold, and how sure? For any scores, ours or not.
+
+The command reads and joins tables, `pairlearn.report.evaluate` measures, and the record is written in every format
+that was asked for and shown on the terminal. Nothing is computed here but which columns of the summary fit.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +32,11 @@ from pairlearn.report.html import environment
 from pairlearn.report.pictures import check_folder, find_pictures
 from pairlearn.report.record import FMRS
 from pairlearn.report.tables import ScoreTable, common_names, read_scores
-from pairlearn.report.text import point_name, rate_words, titled, warning_words
+from pairlearn.report.text import are, counted, point_name, rate_words, titled, warning_words
 from pairlearn.selection.leaks import find_leaks
 
 SHOWN_FMRS = 3
+"""Columns of FNMR that the terminal shows, from the laxest FMR."""
 FEWEST = 2
 """Measures that even a narrow terminal shows; others as far as there is room."""
 UNTRAINED = {"cosine": pl.CosineBaseline, "Euclid": pl.EuclidBaseline}
@@ -93,8 +98,8 @@ def evaluate(
         environment()
     if images is not None:
         _check_images(images, page)
-    with _status() as tell:
-        tell("reading scores")
+    with _status() as progress:
+        progress("reading scores")
         tables = _read(scores, label_column)
         known = None if examples is None else read_examples(examples, class_column)
         tables, pairs = _joined(tables, known)
@@ -114,7 +119,7 @@ def evaluate(
             trained=None if train is None else _trained(train, known, pairs, class_column),
             notes=_notes(tables),
             names=next(iter(tables.values())).names,
-            progress=tell,
+            progress=progress,
         )
         pictures = _pictures(images, record)
         written: dict[Path | None, Callable[[Any], str]] = {
@@ -124,7 +129,7 @@ def evaluate(
         }
         for target, write in written.items():
             if target is not None:
-                tell(f"writing {target}")
+                progress(f"writing {target}")
                 write_whole(target, write(record).encode(errors="replace"))
     console = Console(stderr=as_json)
     _show(console, record)
@@ -138,6 +143,7 @@ def evaluate(
 
 
 def _read(arguments: Sequence[str], label_column: str) -> dict[str, ScoreTable]:
+    """The tables by the names of their systems."""
     tables: dict[str, ScoreTable] = {}
     for argument in arguments:
         name, path = _named(argument)
@@ -180,6 +186,7 @@ def _systems(tables: Mapping[str, ScoreTable], pairs: Pairs | None) -> tuple[dic
 
 
 def _thresholds(given: Sequence[str], tables: Mapping[str, ScoreTable]) -> dict[str, float] | None:
+    """Thresholds in use by system; later ones win, so that one for all may come first."""
     found: dict[str, float] = {}
     for text in given:
         name, _, number = text.rpartition("=")
@@ -193,6 +200,7 @@ def _thresholds(given: Sequence[str], tables: Mapping[str, ScoreTable]) -> dict[
 
 
 def _cost(text: str) -> tuple[float, ...]:
+    """Numbers between commas; what they mean is checked where they are used."""
     try:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
@@ -200,14 +208,16 @@ def _cost(text: str) -> tuple[float, ...]:
 
 
 def _notes(tables: Mapping[str, ScoreTable]) -> list[str]:
+    """What happened to the tables before measuring, for the warnings of the record."""
     return [
-        f"{name}: {table.unlabelled:,} pairs without a label are left out"
+        f"{name}: {counted(table.unlabelled, 'pair')} without a label {are(table.unlabelled)} left out"
         for name, table in tables.items()
         if table.unlabelled
     ]
 
 
 def _check_images(folder: Path, page: Path | None) -> None:
+    """Pictures need a page to stand on, and a folder to come from; asked before the long part."""
     if page is None:
         raise InputError("--images shows pictures on the page; add --report report.html")
     check_folder(folder)
@@ -251,6 +261,7 @@ def _trained(
 
 
 def _holds_pairs(path: Path) -> bool:
+    """Whether a file is a table of pairs, and not one of examples."""
     if path.suffix in (".npz", ".npy") or not path.is_file():
         try:
             read_pairs(path)
@@ -275,6 +286,7 @@ def _status() -> Iterator[Callable[[str], None]]:
 
 
 def _show(console: Console, record: Mapping[str, Any]) -> None:
+    """Summary, thresholds, warnings, and the verdict last, where the eye ends up."""
     console.print(_fitting_summary(console, record))
     for system in record["systems"]:
         if not system["baseline"]:
@@ -326,6 +338,7 @@ def _two_lines(cell: str) -> Text:
 
 
 def _points(system: Mapping[str, Any]) -> Table:
+    """Thresholds worth knowing of one system, with FMR and FNMR there."""
     table = _table(
         f"Thresholds of {system['name']}: accept when score ≥ threshold", ("for", "threshold", "FMR", "FNMR")
     )

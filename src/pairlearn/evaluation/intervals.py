@@ -155,8 +155,8 @@ class Sample:
         fnmr = det_curve(self.scores).fnmrs_at(fmr)
         spread = self._band_spread(fmr)
         low, high = share_limits(fnmr, spread, self._number(FnmrAtFmr(0.0)), self.options.level)
-        told = self.options
-        return DetBand(fmr, fnmr, low, high, told.level, told.method, told.unit, self.units.n_units)
+        options = self.options
+        return DetBand(fmr, fnmr, low, high, options.level, options.method, options.unit, self.units.n_units)
 
     def statistic(self, measure: Measure) -> Statistic:
         """The measure as a function of the weights of these pairs, with its influences where they are known."""
@@ -167,8 +167,8 @@ class Sample:
         """An interval of these scores."""
         error = float(np.sqrt(spread.variance))
         degrees = float(spread.degrees) if error > 0 else float("nan")
-        told = self.options
-        return Interval(estimate, *limits, told.level, error, degrees, told.method, told.unit, self.units.n_units)
+        level, method, unit = self.options.level, self.options.method, self.options.unit
+        return Interval(estimate, *limits, level, error, degrees, method, unit, self.units.n_units)
 
     def counted_width(self, measure: Measure) -> float:
         """What 0 errors of the pairs that the measure looks at leave open: the width where nothing varies."""

@@ -1,8 +1,8 @@
-"""Error rates as the threshold moves: a pair is accepted when its value >= threshold.
+"""Numbers of scores as plain functions: error rates as the threshold moves, areas, distances, shares.
 
-FMR(b) = share of negative pairs accepted, FNMR(b) = share of positive pairs rejected. Reflexive pairs (an
-example with itself) flatter a result: they are left out when the scores know their examples, unless
-`reflexive=True`.
+A pair is accepted when its value >= threshold b. FMR(b) = share of negative pairs accepted, FNMR(b) = share of positive
+pairs rejected. Reflexive pairs (an example with itself) flatter a result: they are left out when the scores know their
+examples, unless `reflexive=True`. `pairlearn.evaluation.measures` makes measures of these functions.
 """
 
 from __future__ import annotations

@@ -79,6 +79,7 @@ def accuracy_over_folds(scores: Scores, folds: Any) -> FoldAccuracies:
 
 
 def _each_fold(scores: Scores, folds: Any) -> list[Bools]:
+    """Marks of the pairs of each fold, by rising name."""
     column = np.asarray(folds)
     if column.shape != (len(scores),):
         raise InputError(f"folds must hold one value per pair, {len(scores)}, got shape {column.shape}")

@@ -13,8 +13,11 @@ from pairlearn.evaluation.resampling.units import Units
 from pairlearn.types import Floats, Ints
 
 MOST_POINTS = 900
+"""Points of a curve on a page: more than it has pixels across, few enough to send."""
 BINS = 60
+"""Bins of a histogram."""
 TAIL = 5e-4
+"""Share of the values on each side that may lie outside of a histogram; a few outliers would squeeze all else."""
 
 
 def finite_thresholds(curve: DetCurve) -> Floats:

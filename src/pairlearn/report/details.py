@@ -1,4 +1,9 @@
-"""Where a system errs: the worst pairs and the subgroups."""
+"""Where a system errs: the worst pairs and the subgroups.
+
+The highest negative and the lowest positive pairs show what kind of error is made, or which labels are wrong.
+Subgroups share the threshold of the whole, because that is what a system in use does; the EER that each would have by
+itself tells a shifted threshold from a harder group.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +20,9 @@ from pairlearn.report.system import basis_of, counts, rate, with_limits
 from pairlearn.types import Ints
 
 WORST = 20
+"""Pairs of each kind that are listed."""
 MOST_GROUPS = 50
+"""More subgroups than this are most likely a column that is not one of groups."""
 
 
 def worst_errors(scores: Scores, names: Names | None = None, most: int = WORST) -> dict[str, list[dict[str, Any]]]:
@@ -34,6 +41,7 @@ def worst_errors(scores: Scores, names: Names | None = None, most: int = WORST) 
 
 
 def _lowest(values: Any, chosen: Any, most: int) -> Ints:
+    """Rows of the lowest chosen values, rising; partitioned first, since sorting a million for twenty is slow."""
     rows = np.flatnonzero(chosen)
     if len(rows) > most:
         rows = rows[values[rows] <= np.partition(values[rows], most - 1)[most - 1]]
@@ -41,12 +49,13 @@ def _lowest(values: Any, chosen: Any, most: int) -> Ints:
 
 
 def _row(scores: Scores, row: int, names: Names) -> dict[str, Any]:
-    told: dict[str, Any] = {"value": float(scores.values[row])}
+    """One pair as it stands in a record: its value and who is in it, None where that is unknown."""
+    found: dict[str, Any] = {"value": float(scores.values[row])}
     for kind, sides in KINDS.items():
         for side in sides:
             column = getattr(scores, side)
-            told[side] = None if column is None else named(column[row], names.get(kind))
-    return told
+            found[side] = None if column is None else named(column[row], names.get(kind))
+    return found
 
 
 def shown_examples(record: Mapping[str, Any]) -> set[str]:
@@ -68,6 +77,7 @@ def group_rates(scores: Scores, groups: Column, threshold: float, level: float) 
 
 
 def _rates(part: Scores, threshold: float, level: float) -> dict[str, Any]:
+    """EER, FMR and FNMR of a subgroup, None where it has no pairs of a label."""
     if not (len(part.positives) and len(part.negatives)):
         # One label alone has one rate, and too little for limits over units of both.
         accepted = part.values >= threshold

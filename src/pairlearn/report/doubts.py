@@ -1,4 +1,9 @@
-"""What a reader must know before trusting the numbers."""
+"""What a reader must know before trusting the numbers: warnings, each with a code that stays when the words change.
+
+Four sources, one function each: the numbers of a system (`doubts_about`), its pairs (`pair_doubts`), what the training
+saw (`leak_doubts`), and the untrained baselines (`baseline_doubts`). Limits of warnings stand below, with their
+reasons.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +15,14 @@ import numpy as np
 from pairlearn.evaluation import Scores
 from pairlearn.report.codes import KINDS, Names, distinct, named
 from pairlearn.report.system import Basis
-from pairlearn.report.text import difference_words, measure_name
+from pairlearn.report.text import are, counted, difference_words, measure_name
 
 FEW_IDENTITIES = 30
+"""Below this the variance between identities is itself a guess: Student's t has heavy tails there."""
 MUCH_TIED = 0.01
+"""A share of tied pairs that makes steps of a curve visible."""
 SHOWN = 5
+"""Names listed in a warning."""
 SIDES = ("left", "right", "left_identity", "right_identity")
 
 
@@ -37,30 +45,33 @@ def doubts_about(name: str, record: Mapping[str, Any], basis: Basis) -> list[dic
 
 
 def _of_counts(record: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """Too few pairs for what was asked."""
     counts = record["counts"]
     if counts["reflexive"]:
         yield (
             "reflexive",
-            f"{counts['reflexive']:,} pairs of an example with itself are left out: they flatter a result",
+            f"{counted(counts['reflexive'], 'pair')} of an example with itself {are(counts['reflexive'])} left out: "
+            "they flatter a result",
         )
     hidden = [point["at"] for point in record["points"] if not point["measurable"]]
     if hidden:
         listed = ", ".join(f"{100 * at:g} %" for at in hidden)
         yield (
             "few_negatives",
-            f"FMR {listed} cannot be measured with {counts['negatives']:,} negative pairs: "
+            f"FMR {listed} cannot be measured with {counted(counts['negatives'], 'negative pair')}: "
             f"{100 * max(hidden):g} % needs at least {1 / max(hidden):,.0f}",
         )
     if counts["positives"] < FEW_IDENTITIES:
-        yield "few_positives", f"there are only {counts['positives']:,} positive pairs; FNMR is a rough guess"
+        yield "few_positives", f"only {counted(counts['positives'], 'positive pair')}: FNMR is a rough guess"
 
 
 def _of_units(record: Mapping[str, Any], basis: Basis) -> Iterable[tuple[str, str]]:
+    """Limits over other units than identities, which are too narrow, or over too few."""
     identities = record["counts"]["identities"]
     if identities is not None and identities < FEW_IDENTITIES:
         yield (
             "few_identities",
-            f"there are only {identities} identities; results may differ much for other people, "
+            f"only {counted(identities, 'identity')}: results may differ much for other people, "
             f"and limits from fewer than {FEW_IDENTITIES} are themselves uncertain",
         )
     for refusal in basis.refused:
@@ -87,12 +98,13 @@ def pair_doubts(name: str, scores: Scores, first: Scores) -> list[dict[str, str 
     """Warn of labels that contradict identities, and of a system that scored other pairs than the first one."""
     found = []
     if scores is not first and not same_pairs(scores, first):
-        text = "scored other pairs than the first system, or in another order; their rates are no fair comparison"
+        text = "scored other pairs than the first system, or in another order; their rates cannot be compared fairly"
         found.append(doubt("other_pairs", text, name))
     if scores.left_identity is not None:
         against = int(np.sum((scores.left_identity == scores.right_identity) != (scores.labels > 0)))
         if against:
-            text = f"{against:,} labels contradict the identities: same identity but different, or the reverse"
+            verb = "contradicts" if against == 1 else "contradict"
+            text = f"{counted(against, 'label')} {verb} the identities: same identity but different, or the reverse"
             found.append(doubt("contradictions", text, name))
     return found
 

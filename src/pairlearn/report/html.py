@@ -29,6 +29,7 @@ from pairlearn.report.text import (
     warning_words,
 )
 
+# In the order that they need each other: numbers and axes, the curves, the panel that starts it all.
 SCRIPTS = ("scales.js", "det.js", "panel.js")
 DRAWN = ("name", "baseline", "counts", "points", "operating", "curve", "histogram")
 """What the script needs of a system; the rest is in the tables of the page."""
@@ -61,6 +62,7 @@ def embedded(record: Mapping[str, Any]) -> str:
 
 
 def _drawn(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of the record that the script draws."""
     systems = [{key: system[key] for key in DRAWN} for system in record["systems"]]
     names = [[point_name(point) for point in system["points"]] for system in record["systems"]]
     return {"level": record["level"], "systems": systems, "point_names": names}
@@ -89,20 +91,24 @@ def environment() -> Any:
 
 
 def _trusted(text: str) -> Any:
+    """Text that is markup already: our own files and `embedded` JSON, never anything from the data."""
     from markupsafe import Markup
 
     return Markup(text)
 
 
 def _read(name: str) -> str:
+    """A file of the page."""
     return resources.files("pairlearn.report").joinpath("page", name).read_text(encoding="utf-8")
 
 
 def _colours() -> str:
+    """The colours of systems, the same as in plots."""
     return ":root{" + "".join(f"--s{k}:{colour};" for k, colour in enumerate(COLOURS)) + "}\n"
 
 
 def _policy(script: str, style: str) -> str:
+    """The Content-Security-Policy: this script and this style by hash, pictures inside the page, nothing else."""
     allowed = "; ".join(f"{kind}-src '{_hash(text)}'" for kind, text in (("script", script), ("style", style)))
     return f"default-src 'none'; {allowed}; img-src data:; base-uri 'none'; form-action 'none'"
 

@@ -171,7 +171,10 @@ def with_limits(measure: Measure, basis: Basis) -> dict[str, float | None] | Non
 
 
 def _points(scores: Scores, curve: DetCurve, plan: Plan) -> list[dict[str, Any]]:
-    """Thresholds worth knowing with their rows of the curve; those that cannot be measured have none."""
+    """Thresholds worth knowing with their rows of the curve; those that cannot be measured have none.
+
+    An FMR needs 1/FMR negative pairs: with fewer, FNMR "at" it is really FNMR at no false match at all.
+    """
     n, cost = len(scores.negatives), plan.cost
     rows: list[tuple[str, float | None, int | None]] = [("eer", None, int(np.argmax(curve.fmr <= curve.fnmr)))]
     if cost is not None:
@@ -182,6 +185,7 @@ def _points(scores: Scores, curve: DetCurve, plan: Plan) -> list[dict[str, Any]]
 
 
 def _rows(points: Sequence[dict[str, Any]]) -> Ints:
+    """Rows of the curve that must be kept when it is thinned."""
     return np.array([point["row"] for point in points if point["measurable"]])
 
 

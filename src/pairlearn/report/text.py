@@ -88,6 +88,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else plural}"
 
 
+def are(number: int) -> str:
+    """The verb after `counted`."""
+    return "is" if number == 1 else "are"
+
+
 def measure_words() -> str:
     """What the less known measures are, for under a table.
 
@@ -152,6 +157,7 @@ def warning_words(warning: Record) -> str:
 
 
 def _summary(record: Record) -> str:
+    """One line per system: every measure, then FNMR at every FMR that was asked for."""
     head = ["system", *(measure.name for measure in MEASURES), *(FnmrAtFmr(fmr).name for fmr in record["fmrs"])]
     rows = []
     for system in record["systems"]:
@@ -204,6 +210,7 @@ def _data(record: Record) -> str:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table; cells are escaped here, once."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(_plain(cell) for cell in line) + " |" for line in lines)
 
@@ -240,6 +247,7 @@ def _rows(record: Record) -> Iterator[dict[str, Any]]:
 
 
 def _system_rows(system: Record) -> Iterator[dict[str, Any]]:
+    """Counts, measures, points and subgroups of one system, one number per row."""
     who = {"system": _cell(system["name"]), "baseline": int(system["baseline"]), "unit": system["unit"] or ""}
     for name in COUNTS:
         if system["counts"][name] is not None:
@@ -254,6 +262,7 @@ def _system_rows(system: Record) -> Iterator[dict[str, Any]]:
 
 
 def _point_rows(point: Record) -> Iterator[dict[str, Any]]:
+    """FMR and FNMR at one threshold, or that they cannot be measured."""
     at = {"eer": "eer", "cost": "cost", "given": "given"}.get(point["kind"], point["at"])
     if not point["measurable"]:
         yield {"measure": "fnmr_at", "at": at, "note": NOT_MEASURABLE}
@@ -263,6 +272,7 @@ def _point_rows(point: Record) -> Iterator[dict[str, Any]]:
 
 
 def _numbers(measured: Record | None) -> dict[str, Any]:
+    """Value and limits with all digits; nothing where there is no number."""
     if measured is None:
         return {}
     return {key: "" if measured[key] is None else repr(measured[key]) for key in ("value", "low", "high")}
