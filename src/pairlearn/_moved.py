@@ -77,13 +77,15 @@ ROOT = {
 PAIR_KERNELS = {"Scored": "pair_kernels.ModelScores", "Seen": "pair_kernels.ViewKernel", **OUTER}
 """Names that were in `pl.pair_kernels`."""
 
-SCORERS = {
-    "Decided": "scorers.Verifier",
-    "eer": "selection.scorers.eer",
-    "auc": "selection.scorers.auc",
-    "FNMRAt": "selection.scorers.FNMRAt",
+VERIFIERS = {"Decided": "scorers.Verifier"}
+"""Names that were in the module whose place `pl.scorers` took."""
+
+SCORERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "eer": ("evaluation.EER().scorer()", lambda evaluation: evaluation.EER().scorer()),
+    "auc": ("evaluation.AUC().scorer()", lambda evaluation: evaluation.AUC().scorer()),
+    "FNMRAt": ("evaluation.FnmrAtFmr(fmr).scorer()", lambda evaluation: lambda fmr: evaluation.FnmrAtFmr(fmr).scorer()),
 }
-"""Names that were in `pl.scorers`, or in the modules whose place it took."""
+"""Scorers of scikit-learn that were in `pl.scorers` and `pl.selection.scorers`, and how measures make them now."""
 
 MODULES = {
     "estimators.baselines": "baselines",
@@ -124,6 +126,19 @@ def also(table: Mapping[str, str], package: str, known: Callable[[str], Any]) ->
         module, _, attribute = place.rpartition(".")
         _warn(f"{package}.{name}", instead or place)
         return getattr(import_module(f"pairlearn.{module}"), attribute)
+
+    return find
+
+
+def old_scorers(package: str, known: Callable[[str], Any]) -> Callable[[str], Any]:
+    """A module's `__getattr__` that finds the scorers of `SCORERS` too."""
+
+    def find(name: str) -> Any:
+        if name not in SCORERS:
+            return known(name)
+        now, make = SCORERS[name]
+        _warn(f"{package}.{name}", now)
+        return make(import_module("pairlearn.evaluation"))
 
     return find
 

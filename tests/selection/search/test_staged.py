@@ -228,7 +228,7 @@ def test_one_seed_gives_one_result_whatever_the_number_of_jobs(search: pl.Staged
 
 def test_a_scorer_decides() -> None:
     options = {**SMALL, "bases": ["linear"], "weights": []}
-    search = pl.StagedSearch(**options, scoring=pl.selection.scorers.auc).fit(X, CLASSES)
+    search = pl.StagedSearch(**options, scoring=pl.evaluation.AUC().scorer()).fit(X, CLASSES)
     last = search.record_["stages"][-1]["rungs"][-1]["results"]
     machines = [line for line in last if line["kind"] == "machine"]
     assert search.best_score_ == max(line["score"] for line in machines) > 0.5

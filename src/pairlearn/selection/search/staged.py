@@ -20,7 +20,6 @@ from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
 from pairlearn.machines.pair_svc import PairSVC
 from pairlearn.selection.drawing import check_whole
-from pairlearn.selection.scorers import eer
 from pairlearn.selection.search.development import Development
 from pairlearn.selection.search.journal import Journal
 from pairlearn.selection.search.record import Winner, record_of
@@ -28,6 +27,7 @@ from pairlearn.selection.search.runner import Clock, Runner, Step
 from pairlearn.selection.search.settings import BASES, CS, KERNELS, WEIGHTS, Setting, Space, baselines_of
 from pairlearn.selection.search.sizes import Size
 from pairlearn.selection.search.stages import StageOutcome, run_stages
+from pairlearn.selection.search.trials import eer
 from pairlearn.types import Examples, Floats, Ints
 
 RECORD = "selection.json"
@@ -52,7 +52,7 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
     kernels, bases : names, kernels, or a dictionary name → kernel.
     Cs : boxes in units of 1 / mean K(p, p), so that one grid serves kernels of any scale.
     weights : trust in baselines beside a kernel, in units of mean K(p, p); empty for no machine that starts from them.
-    scoring : a scorer of pl.scorers, larger = better.
+    scoring : a scorer such as pl.evaluation.AUC().scorer(), larger = better.
     time_budget : seconds for everything, the final fit included; this may go beyond them by a tenth if trials took all.
     n_splits : random splits of the classes in the interclass task; None takes more when classes are few.
     max_examples, max_pairs : limits of one training set; beyond them negatives are sampled.

@@ -13,15 +13,16 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pairlearn.baselines.registry import fit_baseline
 from pairlearn.errors import InputError
+from pairlearn.evaluation import EER
 from pairlearn.kernels import Gram
 from pairlearn.machines.pair_svc import PairSVC
-from pairlearn.selection.scorers import eer
 from pairlearn.selection.search.development import Rung
 from pairlearn.selection.search.settings import Family, Setting, Space
 from pairlearn.selection.search.sizes import Size, Stage
 from pairlearn.solvers.problem import Status
 
 Scorer = Callable[[Any, Any, Any], float]
+eer = EER().scorer()
 FAILURES = (InputError, MemoryError, np.linalg.LinAlgError)
 """What a setting may do without ending the search: it is noted as a failed trial."""
 SHORTEST_FIT = 0.1
@@ -161,5 +162,5 @@ class BaselineFit:
 def _judge(model: Any, rung: Rung, scoring: Scorer, began: float) -> dict[str, float]:
     """Equal error rate on the test pairs, the score that is to be large, and the seconds since `began`."""
     rate = -eer(model, rung.test, rung.truth)
-    score = -rate if scoring is eer else float(scoring(model, rung.test, rung.truth))
+    score = -rate if scoring == eer else float(scoring(model, rung.test, rung.truth))
     return {"eer": rate, "score": score, "seconds": time.perf_counter() - began}

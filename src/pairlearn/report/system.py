@@ -1,4 +1,8 @@
-"""What is said about one system: rates with intervals, thresholds, counts, the worst errors, subgroups."""
+"""What is said about one system: every measure with its limits, thresholds worth knowing, counts, the curve.
+
+Measures come from the list `MEASURES` and are asked for their value and limits; none is known here by name. Limits rest
+on a `Sample`, which sorts the scores and numbers their units once for all measures, the curve and the points.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
 from pairlearn.errors import InputError
-from pairlearn.evaluation import DetCurve, Scores, area_under_roc, det_curve, equal_error_rate
-from pairlearn.evaluation.calibration import cllr, min_cllr
-from pairlearn.evaluation.intervals import Interval, det_band, interval
-from pairlearn.evaluation.measures import d_prime
-from pairlearn.evaluation.resampling import Statistic, Units, jackknife, units_of
+from pairlearn.evaluation import EER, MEASURES, DetCurve, Measure, Scores, det_curve
+from pairlearn.evaluation.intervals import Interval, Options, Sample
+from pairlearn.evaluation.resampling.spread import shares_left
+from pairlearn.evaluation.scores import Column
 from pairlearn.report.codes import distinct
 from pairlearn.report.curves import curve_record, finite_thresholds, histogram, thin
 from pairlearn.types import Floats, Ints
@@ -53,41 +55,54 @@ class Plan:
 
 
 @dataclass(frozen=True, eq=False)
-class Chance:
-    """The units that intervals are made over, with the first interval that they gave, or why there are none.
+class Basis:
+    """What the limits of a system rest on: its scores as a sample of units, or why there is none.
 
-    ordered: the scores by rising value; intervals sort what they are given, which costs little when it is sorted.
+    scores: in the given order. refused: why units of a better kind, such as identities, could not be used.
     """
 
-    ordered: Scores
-    unit: str | None
-    units: Units | None
-    auc: Interval | None
+    scores: Scores
+    sample: Sample | None
     refused: tuple[str, ...] = ()
 
+    @property
+    def unit(self) -> str | None:
+        """What is left out to see how numbers vary: "identity", "example" or "pair"."""
+        return None if self.sample is None else self.sample.options.unit
 
-def chance_of(scores: Scores, level: float) -> Chance:
-    """Units of the first kind, from identities to examples to pairs, that can be left out one by one."""
+    @property
+    def ordered(self) -> Scores:
+        """The scores in the order that the units of the sample belong to."""
+        return self.scores if self.sample is None else self.sample.scores
+
+
+def basis_of(scores: Scores, level: float) -> Basis:
+    """The sample with units of the first kind, from identities to examples to pairs, that can be left out one by one.
+
+    >>> basis_of(Scores([0.1, 0.2, 0.8, 0.9], [-1, -1, 1, 1]), 0.95).unit
+    'pair'
+    """
     known = {"identity": scores.left_identity is not None, "example": scores.left is not None, "pair": True}
     refused: list[str] = []
-    ordered = scores[np.argsort(scores.values, kind="stable")]
     for unit in (unit for unit, is_known in known.items() if is_known):
         try:
-            auc = interval(ordered, area_under_roc, level=level, unit=unit, method="jackknife")
+            sample = Sample.of(scores, Options(level, unit=unit))
+            shares_left(EER().needed(sample.scores), sample.units)
         except InputError as error:
             refused.append(f"{unit}: {error}")
         else:
-            return Chance(ordered, unit, units_of(scores, unit), auc, tuple(refused))
-    return Chance(ordered, None, None, None, tuple(refused))
+            return Basis(scores, sample, tuple(refused))
+    return Basis(scores, None, tuple(refused))
 
 
-def measure(scores: Scores, chance: Chance, plan: Plan, threshold: float | None) -> dict[str, Any]:
+def measure_system(basis: Basis, plan: Plan, threshold: float | None) -> dict[str, Any]:
     """Everything about one system whose reflexive pairs are left out; `threshold` is the one that the user gave."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return _measured(scores, chance, plan, threshold)
+        return _measured(basis, plan, threshold)
 
 
-def _measured(scores: Scores, chance: Chance, plan: Plan, threshold: float | None) -> dict[str, Any]:
+def _measured(basis: Basis, plan: Plan, threshold: float | None) -> dict[str, Any]:
+    scores = basis.ordered
     curve = det_curve(scores)
     thresholds = finite_thresholds(curve)
     points = _points(scores, curve, plan)
@@ -97,18 +112,15 @@ def _measured(scores: Scores, chance: Chance, plan: Plan, threshold: float | Non
         thresholds[row] = threshold
         points.insert(0, {"kind": "given", "at": None, "measurable": True, "row": row})
     chosen = thin(curve, len(scores.positives), len(scores.negatives), _rows(points))
-    drawn = curve_record(scores, curve, thresholds, chosen, chance.units, plan.level)
+    units = None if basis.sample is None else basis.sample.units
+    drawn = curve_record(scores, curve, thresholds, chosen, units, plan.level)
     _add_limits(points, drawn, chosen, scores)
-    _add_band(points, chance, plan)
+    _add_band(points, basis.sample)
     return {
-        "unit": chance.unit,
-        "n_units": chance.units.n_units if chance.units else None,
+        "unit": basis.unit,
+        "n_units": None if units is None else units.n_units,
         "counts": counts(scores),
-        "eer": _with_limits(scores, equal_error_rate, chance, plan.level),
-        "auc": rate(area_under_roc(scores)) if chance.auc is None else rate_of(chance.auc),
-        "d_prime": _finite(d_prime_record(scores, chance.units, plan.level)),
-        "min_cllr": rate(min_cllr(scores)),
-        "cllr": _finite(rate(cllr(scores))),
+        **{measure.key: with_limits(measure, basis) for measure in MEASURES},
         "points": points,
         "operating": _operating(points),
         "curve": drawn,
@@ -128,8 +140,8 @@ def counts(scores: Scores) -> dict[str, int | None]:
     }
 
 
-def _distinct(left: Any, right: Any) -> int | None:
-    return None if left is None else len(distinct(left, right))
+def _distinct(left: Column | None, right: Column | None) -> int | None:
+    return None if left is None or right is None else len(distinct(left, right))
 
 
 def rate(value: float, low: float | None = None, high: float | None = None) -> dict[str, float | None]:
@@ -142,53 +154,27 @@ def rate_of(found: Interval) -> dict[str, float | None]:
     return rate(found.estimate, found.low, found.high)
 
 
-def _finite(measured: dict[str, float | None] | None) -> dict[str, float | None] | None:
-    """The measure, or None where values are so large that sums or squares of them overflow."""
-    known = [] if measured is None else [each for each in measured.values() if each is not None]
-    return measured if np.all(np.isfinite(known)) else None
+def with_limits(measure: Measure, basis: Basis) -> dict[str, float | None] | None:
+    """A measure as it stands in a record: None where there is none, without limits where these would need resampling.
 
-
-def _with_limits(scores: Scores, measured: Any, chance: Chance, level: float) -> dict[str, float | None]:
-    if chance.unit is None:
-        return rate(measured(scores))
-    return rate_of(interval(chance.ordered, measured, level=level, method="jackknife", unit=chance.unit))
-
-
-# --------------------------------------------------------------------------- d'
-
-
-def d_prime_record(scores: Scores, units: Units | None, level: float) -> dict[str, float | None] | None:
-    """d' with limits by Student's t, from what each pair adds to its deviation."""
+    Sums or squares of values near the largest number overflow; what is not finite then is left out.
+    """
     try:
-        value = d_prime(scores)
+        found = None if basis.sample is None else basis.sample.quick_interval(measure)
+        record = rate(measure.value(basis.scores)) if found is None else rate_of(found)
     except InputError:
         return None
-    if units is None:
-        return rate(value)
-    needed = np.array([scores.labels > 0, scores.labels < 0], dtype=np.float64)
-    statistic = Statistic(lambda weights: 0.0, needed, _d_prime_influence(scores, value))
-    spread = jackknife(statistic, units, 50, np.random.default_rng(0))
-    half = float(stdtrit(spread.degrees, 0.5 + level / 2) * np.sqrt(spread.variance))
-    return rate(value, value - half, value + half)
-
-
-def _d_prime_influence(scores: Scores, value: float) -> Floats:
-    """dd' = (dμ₊ − dμ₋)/s − d'·(dσ₊² + dσ₋²)/(4s²) with s² = (σ₊² + σ₋²)/2."""
-    influence = np.zeros(len(scores))
-    masks = (scores.labels > 0, scores.labels < 0)
-    square = sum(float(scores.values[mask].var()) for mask in masks) / 2
-    for mask, sign in zip(masks, (1.0, -1.0), strict=True):
-        apart = scores.values[mask] - scores.values[mask].mean()
-        tilt = value * (apart**2 - np.mean(apart**2)) / (4 * square)
-        influence[mask] = (sign * apart / np.sqrt(square) - tilt) / len(apart)
-    return influence
+    return record if np.all(np.isfinite([each for each in record.values() if each is not None])) else None
 
 
 # --------------------------------------------------------------------------- thresholds
 
 
 def _points(scores: Scores, curve: DetCurve, plan: Plan) -> list[dict[str, Any]]:
-    """Thresholds worth knowing with their rows of the curve; those that cannot be measured have none."""
+    """Thresholds worth knowing with their rows of the curve; those that cannot be measured have none.
+
+    An FMR needs 1/FMR negative pairs: with fewer, FNMR "at" it is really FNMR at no false match at all.
+    """
     n, cost = len(scores.negatives), plan.cost
     rows: list[tuple[str, float | None, int | None]] = [("eer", None, int(np.argmax(curve.fmr <= curve.fnmr)))]
     if cost is not None:
@@ -199,6 +185,7 @@ def _points(scores: Scores, curve: DetCurve, plan: Plan) -> list[dict[str, Any]]
 
 
 def _rows(points: Sequence[dict[str, Any]]) -> Ints:
+    """Rows of the curve that must be kept when it is thinned."""
     return np.array([point["row"] for point in points if point["measurable"]])
 
 
@@ -217,13 +204,12 @@ def _add_limits(points: list[dict[str, Any]], drawn: dict[str, Any], chosen: Int
             point[name] = rate(drawn[errors][k] / sizes[name], *(end[k] if end else None for end in ends))
 
 
-def _add_band(points: list[dict[str, Any]], chance: Chance, plan: Plan) -> None:
+def _add_band(points: list[dict[str, Any]], sample: Sample | None) -> None:
     """FNMR at an FMR with limits that know that the threshold was found on the same pairs."""
     chosen = [point for point in points if point["kind"] == "fmr" and point["measurable"]]
-    if not chosen or chance.unit is None:
+    if not chosen or sample is None:
         return
-    fmrs = [point["at"] for point in chosen]
-    band = det_band(chance.ordered, fmrs, level=plan.level, method="jackknife", unit=chance.unit)
+    band = sample.band(np.array([point["at"] for point in chosen]))
     for point, *found in zip(chosen, band.fnmr.tolist(), band.low.tolist(), band.high.tolist(), strict=True):
         point["fnmr"] = rate(*found)
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pairlearn.evaluation.intervals import limits
-from pairlearn.evaluation.resampling import Spread, Units, earlier_equals
+from pairlearn.evaluation.resampling.limits import share_limits
+from pairlearn.evaluation.resampling.spread import Spread
+from pairlearn.evaluation.resampling.units import Units, earlier_equals
 from pairlearn.evaluation.scores import Scores
 from pairlearn.types import Bools, Floats, Ints
 
@@ -24,27 +25,27 @@ class Limits:
     high: Floats
 
 
-def fmr_limits(scores: Scores, units: Units, thresholds: Floats, level: float) -> Limits:
+def fmr_limits_along(scores: Scores, units: Units, thresholds: Floats, level: float) -> Limits:
     """Limits of the share of negative pairs with value ≥ each threshold; thresholds rise.
 
     >>> from pairlearn.evaluation.resampling import units_of
     >>> scores = Scores([0.1, 0.6, 0.7, 0.9], [-1, -1, 1, 1])
-    >>> fmr_limits(scores, units_of(scores, "pair"), np.array([0.9]), 0.95).high.round(3).tolist()
+    >>> fmr_limits_along(scores, units_of(scores, "pair"), np.array([0.9]), 0.95).high.round(3).tolist()
     [0.842]
     """
     chosen = scores.labels < 0
     order = np.flatnonzero(chosen)[np.argsort(-scores.values[chosen], kind="stable")]
     errors = np.searchsorted(-scores.values[order], -thresholds, side="right")
-    limits = _accumulated(units, chosen, order, errors[::-1], level)
-    return Limits(limits.low[::-1], limits.high[::-1])
+    found = _accumulated(units, chosen, order, errors[::-1], level)
+    return Limits(found.low[::-1], found.high[::-1])
 
 
-def fnmr_limits(scores: Scores, units: Units, thresholds: Floats, level: float) -> Limits:
+def fnmr_limits_along(scores: Scores, units: Units, thresholds: Floats, level: float) -> Limits:
     """Limits of the share of positive pairs with value < each threshold; thresholds rise.
 
     >>> from pairlearn.evaluation.resampling import units_of
     >>> scores = Scores([0.1, 0.6, 0.7, 0.9], [-1, -1, 1, 1])
-    >>> fnmr_limits(scores, units_of(scores, "pair"), np.array([0.5]), 0.95).low.tolist()
+    >>> fnmr_limits_along(scores, units_of(scores, "pair"), np.array([0.5]), 0.95).low.tolist()
     [0.0]
     """
     chosen = scores.labels > 0
@@ -62,7 +63,7 @@ def _accumulated(units: Units, chosen: Bools, order: Ints, errors: Ints, level: 
     variance = np.maximum((n - 1) / n * sums[0] - cells, cells)
     # Sums that are zero in theory are some 1e-20 of rounding here.
     variance[variance < 1e-25] = 0.0
-    low, high = limits(rates, Spread.of(n, variance, *sums), units.effective_number(chosen), level)
+    low, high = share_limits(rates, Spread.of(n, variance, *sums), units.effective_number(chosen), level)
     return Limits(np.minimum(low, rates), np.maximum(high, rates))
 
 
