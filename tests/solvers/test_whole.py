@@ -14,7 +14,7 @@ from pairlearn.operators.build import build
 from pairlearn.solvers import ActiveSet, PlainSMO, Problem, Progress
 from pairlearn.solvers.inner.interior import InteriorPoint
 from pairlearn.solvers.inner.low_rank import sampled_factor
-from pairlearn.solvers.inner.quadratic import Explicit, Spanned, Whole
+from pairlearn.solvers.inner.quadratic import Explicit, Spanned, ThinForm
 from pairlearn.solvers.inner.subproblem import Outcome
 
 rng = np.random.default_rng(5)
@@ -122,7 +122,7 @@ def test_every_stop_on_the_way_leaves_a_usable_model(kernel: str) -> None:
 @pytest.mark.parametrize(
     ("kernel", "base", "expected"),
     [
-        (difference, Gaussian(0.2), [(Whole, 0)]),  # thin: before the first step
+        (difference, Gaussian(0.2), [(ThinForm, 0)]),  # thin: before the first step
         (pl.pair_kernel("tensor_metric"), Linear(), [(Spanned, 5)]),  # low rank, and many pairs turn out to be bounded
         (pl.pair_kernel("tensor_metric"), Gaussian(0.2), []),  # neither
     ],
@@ -140,8 +140,11 @@ def test_which_way_is_taken(
         return run(self, sub, *arguments)
 
     monkeypatch.setattr(InteriorPoint, "run", spy)
-    operator = build(kernel.on(base), pl.Pairs(X, LEFT, RIGHT)).operator
-    problem = Problem(Y, -np.ones(2500), np.ones(2500), epsilon=0.01)
+    # Labels that nothing explains: most pairs end at their bounds.
+    generator = np.random.default_rng(0)
+    pairs = pl.all_pairs(generator.normal(size=(100, 4)), reflexive=False)
+    y = np.where(generator.random(len(pairs)) < 0.5, 1.0, -1.0)
+    operator, problem = build(kernel.on(base), pairs).operator, Problem(y, np.minimum(0, y), np.maximum(0, y))
     solution = ActiveSet().solve(problem, operator, None, history.append)  # type: ignore[arg-type]
     assert solution.status == "converged"
     assert [way for way in taken if way[0] is not Explicit] == expected

@@ -32,7 +32,8 @@ def smo_pairs(
     """At most so many steps with Σθ kept; θ and v are updated in place. Returns steps and gap.
 
     Q is the leading n × n part of a contiguous store, n = len(v). Each step raises the coefficient i with the largest
-    up rate and lowers the partner j that gains most to second order.
+    up rate and lowers the partner j that gains most to second order. Coefficients without any room have no finite rate
+    to keep their v in and lose it; working sets never hold them, because nothing can choose them.
     """
     n = len(v)
     n_chunks = (n + CHUNK - 1) // CHUNK

@@ -14,7 +14,7 @@ import numpy as np
 
 from pairlearn.operators.base import PairOperator
 from pairlearn.solvers.inner.low_rank import sampled_factor
-from pairlearn.solvers.inner.quadratic import Quadratic, Spanned, Whole
+from pairlearn.solvers.inner.quadratic import Quadratic, Spanned, ThinForm
 from pairlearn.solvers.problem import Problem
 from pairlearn.solvers.tuning import Tuning
 from pairlearn.types import Floats
@@ -40,11 +40,10 @@ class Situation:
 
 def thin_form(now: Situation) -> Quadratic | None:
     """The thin form of the matrix, if it has one with few equations."""
-    if not now.has_room():
+    thin = now.operator.thin() if now.has_room() else None
+    if thin is None or len(now.problem) < now.tuning.pairs_per_equation * thin.rank:
         return None
-    thin = now.operator.thin()
-    few = thin is not None and len(now.problem) >= now.tuning.pairs_per_equation * thin.rank
-    return Whole(thin) if thin is not None and few else None
+    return ThinForm(thin)
 
 
 def low_rank_form(now: Situation) -> Quadratic | None:

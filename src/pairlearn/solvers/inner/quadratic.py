@@ -98,7 +98,7 @@ class Spanned(Quadratic):
 
 
 @dataclass(frozen=True)
-class Whole(Quadratic):
+class ThinForm(Quadratic):
     """All pairs at once, where their matrix has a thin form: S L (S L)ᵀ with two entries per row of S."""
 
     thin: Thin
