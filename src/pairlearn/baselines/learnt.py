@@ -67,15 +67,19 @@ class LearntBaseline(Baseline):
         return self._map(rows)
 
     def _map(self, rows: Floats) -> Floats:
+        """Rows as they are compared, (n, q)."""
         return (rows - self.mean_) @ self.projection_
 
     def _learn(self, training: TrainingRows) -> None:
+        """Set everything that `_map`, `_scores` and `_block` need."""
         raise NotImplementedError
 
     def _scores(self, Z: Floats, left: Ints, right: Ints) -> Floats:
+        """Scores of the mapped rows Z[left] with Z[right], (n_pairs,)."""
         raise NotImplementedError
 
     def _block(self, probe: Floats, gallery: Floats) -> Floats:
+        """Scores of every mapped probe with every mapped gallery example, (p, g)."""
         raise NotImplementedError
 
 
@@ -95,6 +99,7 @@ class MetricBaseline(LearntBaseline):
         self.projection_ = axes @ self._projection(replace(training, rows=rows @ axes))
 
     def _projection(self, training: TrainingRows) -> Floats:
+        """The map W, (d, q), from centred rows (after PCA, if there is one)."""
         raise NotImplementedError
 
     def _comparison(self) -> Comparison:

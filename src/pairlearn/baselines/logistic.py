@@ -1,4 +1,8 @@
-"""Logistic regression on features of pairs."""
+"""Logistic regression on features of pairs.
+
+|a − b| and a∘b, coordinate by coordinate, do not depend on the order of a pair, so neither does the score. The weights
+of the standardised features are folded back into weights of the raw ones: scoring needs no features at all.
+"""
 
 from __future__ import annotations
 
@@ -64,6 +68,8 @@ class LogisticBaseline(LearntBaseline):
         weights = model.coef_[0] / spread
         self.difference_weights_, self.product_weights_ = np.split(weights, 2)
         self.intercept_ = float(model.intercept_[0] - weights @ centre)
+
+    # -- learning
 
     def _chosen(self, training: TrainingRows) -> Ints:
         n, most = len(training.labels), int(self.memory_budget / 2 // (16 * training.rows.shape[1]))

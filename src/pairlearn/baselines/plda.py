@@ -40,7 +40,11 @@ def scatters(training: TrainingRows, shrinkage: Shrinkage) -> tuple[Floats, Floa
 
 
 def joint_basis(within: Floats, between: Floats) -> tuple[Floats, Floats]:
-    """V with Vᵀ within V = I, Vᵀ between V = diag(ψ), and ψ from large to small."""
+    """V, (d, d), with Vᵀ within V = I, Vᵀ between V = diag(ψ), and ψ from large to small.
+
+    Whitening first and then an ordinary eigenproblem, not the generalised one: a singular `within` is then refused with
+    advice instead of an error from LAPACK.
+    """
     W = inverse_root(within, "within-class")
     psi, U = eigh(W.T @ between @ W)
     return W @ U[:, ::-1], psi[::-1]
@@ -195,7 +199,11 @@ class PLDABaseline(QuadraticBaseline):
 
 
 def _by_moments(within: Floats, scatter: Floats, sizes: Ints) -> tuple[Floats, Floats]:
-    """Analysis of variance: S_b / (c − 1) has expectation W + n₀ B."""
+    """(W, B) by the analysis of variance: S_b / (c − 1) has expectation W + n₀ B, n₀ = (m − Σ n_c²/m)/(c − 1).
+
+    n₀ is the size of the classes if they are equal. The estimate of B can have negative eigenvalues relative to W;
+    these directions have no variance between classes that could be told from noise, and are clipped.
+    """
     m, c = int(sizes.sum()), len(sizes)
     n0 = (m - float(np.sum(sizes.astype(np.float64) ** 2)) / m) / (c - 1)
     V, psi = joint_basis(within, (scatter / (c - 1) - within) / n0)
@@ -204,7 +212,12 @@ def _by_moments(within: Floats, scatter: Floats, sizes: Ints) -> tuple[Floats, F
 
 
 def _em_step(within: Floats, between: Floats, means: Floats, sizes: Ints, residual: Floats) -> tuple[Floats, Floats]:
-    """One step of EM for W and B, the centres of the classes being hidden."""
+    """One step of EM for W and B, the centres of the classes being hidden.
+
+    In the basis with W = I, B = diag(ψ), the centre of a class of n examples with mean y has, coordinate by coordinate,
+    posterior mean nψ/(1 + nψ)·y and variance ψ/(1 + nψ). B becomes their mean second moment over classes, W that of the
+    examples around them; both are taken back to the old basis.
+    """
     V, psi = joint_basis(within, between)
     psi, n = np.maximum(psi, 0.0), sizes[:, None]
     Y = means @ V

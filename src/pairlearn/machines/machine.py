@@ -77,7 +77,7 @@ class PairMachine(BaseEstimator):
         return Training(pairs, kernel, sign, np.arange(len(pairs)))
 
     def _weights(self, n_pairs: int, sample_weight: Any) -> Floats:
-        """One weight ≥ 0 per pair."""
+        """One weight ≥ 0 per pair, (n_pairs,); it multiplies the pair's box, so that weight 2 is the pair twice."""
         if sample_weight is None:
             return np.ones(n_pairs)
         weights = np.asarray(sample_weight, dtype=np.float64)
@@ -105,7 +105,11 @@ class PairMachine(BaseEstimator):
         return feasible(np.zeros(len(problem)), problem) if problem.total else None
 
     def _keep(self, solution: Solution, problem: Problem, operation: Operation, training: Training) -> None:
-        """Keep the support pairs and their examples only."""
+        """Keep the support pairs and their examples only.
+
+        All other pairs have θ = 0 and are not needed for g; `support_bounded_` remembers which of them were at their
+        bound, since a warm start with another C moves these to the new one.
+        """
         theta = solution.coefficients
         support = np.nonzero(theta)[0]
         bounded = (theta <= problem.lower) | (theta >= problem.upper)

@@ -15,6 +15,7 @@ from pairlearn.pairs import Pairs
 
 Mirrored = bool | Literal["symmetric", "antisymmetric"]
 SIGNS = {"symmetric": 1, "antisymmetric": -1}
+"""The sign that a symmetry of the kernel gives to g; other kernels have none of their own."""
 
 
 def sign_of(machine: str, kernel: PairKernel, pairs: Pairs, wanted: int | None, mirrored: Mirrored) -> int:

@@ -123,7 +123,12 @@ class TransductivePairSVC(
 
 
 class _Switcher:
-    """Multiple label switching: current labels, problem and solution, and the history."""
+    """Multiple label switching: current labels, problem and solution, and the history.
+
+    The operator is built once: labels and boxes change from one solve to the next, the kernel does not, and each solve
+    starts from the last. `trained` are the pairs as they are solved (in both orders, if mirrored), `training` as given.
+    The box of the unlabelled pairs grows in stages (`anneal`): labels guessed at first would else be hard to leave.
+    """
 
     def __init__(self, machine: TransductivePairSVC, training: Training, labels: Floats, boxes: Floats) -> None:
         self.machine, self.training, self.labels, self.boxes = machine, training, labels, boxes

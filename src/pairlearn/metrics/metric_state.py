@@ -67,6 +67,12 @@ class MetricState:
             self._subtract(v, alpha)
 
     def _subtract(self, v: Floats, alpha: float) -> None:
+        """A ← [A − α v vᵀ]₊: subtracting one rank from a semidefinite A makes at most one negative eigenvalue.
+
+        A few Lanczos steps from v find it: its eigenvector (A − λ)⁻¹v lies in the Krylov space of A and v, and its
+        eigenvalue at the end of the spectrum, where they converge first. That costs some r² where all eigenvalues
+        would cost r³; where it is not sure, `_clip` is.
+        """
         value, u, residual, scale, steps = lowest_ritz(self.matrix, v, alpha, ACCURACY, MOST_STEPS)
         whole = steps == len(v)  # the space was searched in full, or exhausted below
         if value < 0 and (residual <= ACCURACY * scale or whole):

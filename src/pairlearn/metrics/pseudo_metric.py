@@ -103,6 +103,11 @@ class PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
         return "iteration limit"
 
     def _sweep(self, pairs: Pairs, labels: Floats) -> None:
+        """One pass over the pairs in their order.
+
+        A pair without loss changes nothing, and its difference need not be in the span. One with a loss that points out
+        of the span extends it first; A gets a row and a column of zeros, since nothing was known of that direction.
+        """
         state = self.state_
         for item, y in zip(self._items(pairs), labels.astype(int).tolist(), strict=True):
             found = self.span_.locate(item)
@@ -119,6 +124,7 @@ class PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
             self.span_, state.matrix = self.span_.simplified(state.matrix)
 
     def _largest_loss(self, pairs: Pairs, labels: Floats) -> float:
+        """max(0, 1 − y·(b − d²)) over all pairs, by the metric as it is now."""
         return max(0.0, float(np.max(1.0 - labels * self.decision_function(pairs))))
 
     def _checked(self, X: Any, y: Any) -> tuple[Pairs, Floats]:
@@ -142,12 +148,15 @@ class PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
         note_features(self, pairs)
 
     def _span(self, pairs: Pairs) -> Any:
+        """The empty span in which differences of these examples are held."""
         raise NotImplementedError
 
     def _items(self, pairs: Pairs) -> Iterable[Any]:
+        """What the span locates of every pair: a difference, or two examples with their anchors."""
         raise NotImplementedError
 
     def _check_width(self, examples: Examples) -> None:
+        """Refuse examples that cannot be compared with those learnt from."""
         raise NotImplementedError
 
     # -- using
@@ -210,7 +219,10 @@ class PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
         return self.threshold_ - self.distance(probe, gallery) ** 2
 
     def _root(self, n_components: int | None) -> Floats:
-        """W with A = W Wᵀ in coordinates, columns by falling eigenvalue, (r, q)."""
+        """W with A = W Wᵀ in coordinates, columns by falling eigenvalue, (r, q).
+
+        By eigenvectors, not by Cholesky: A is only semidefinite, and its first q columns are the best q dimensions.
+        """
         values, vectors = eigh(self.state_.matrix) if len(self.state_.matrix) else (np.zeros(0), np.zeros((0, 0)))
         values, vectors = values[::-1], vectors[:, ::-1]
         kept = np.flatnonzero(values > ZERO * values.max(initial=0.0))[:n_components]

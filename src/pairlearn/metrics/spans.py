@@ -91,8 +91,8 @@ class RowSpan:
     def simplified(self, matrix: Floats) -> tuple[RowSpan, Floats]:
         """Span and matrix in plain coordinates once the basis is large, else as they are.
 
-        A = BᵀMB for basis rows B: with r basis vectors and d features in use an update costs r², finding coordinates
-        r·d. From r = d/3 on the plain d² is cheaper than both together.
+        A = BᵀMB for basis rows B, (r, d): projecting a difference twice costs about 4·r·d products, which from r = d/3
+        on is more than the d² of an update in plain coordinates, where nothing needs to be projected.
         """
         if self.basis is None or len(self.basis) < MOST_FOR_BASIS * len(self.active):
             return self, matrix

@@ -162,7 +162,10 @@ def _added(parts: Any) -> Bars:
 
 
 def _kernel_values(function: PairFunction, local: Batch) -> Floats:
-    """K(pair, support pair) without baselines, (n_support,), in both orders where the function takes both."""
+    """K(pair, support pair) without baselines, (n_support,), in both orders where the function takes both.
+
+    Scores of baselines are features of the pair, not of examples: they have bars of their own.
+    """
     scored = {line.leaf for line in _score_lines(function)}
     terms = tuple((c, atoms) for c, atoms in function.kernel.terms if not (len(atoms) == 1 and atoms[0] in scored))
     if not terms:
@@ -172,6 +175,9 @@ def _kernel_values(function: PairFunction, local: Batch) -> Floats:
         return function.kernel_rows(PairKernel(terms), local, rows)[0]
 
     return _both_orders(function, local, values)
+
+
+# A function of known symmetry is the mean of both orders, to be symmetric to the last bit; its explanation is too.
 
 
 def _both_orders(function: PairFunction, local: Batch, values: Any) -> Floats:
@@ -209,7 +215,11 @@ def _feature_names(n: int, names: Sequence[Any] | None, prefix: str) -> list[str
 
 
 def _of_form(part: FormPart, function: PairFunction, local: Batch) -> tuple[Floats, Floats]:
-    """eᵀMf + [eᵀNe + n·e] + [the same at f], each product of two features half to each; those of e and of f."""
+    """eᵀMf + [eᵀNe + n·e] + [the same at f], each product of two features half to each; those of e and of f.
+
+    e and f are the features z, w of the two examples themselves, or their inner products with the support examples,
+    e = Z z: then the form is pulled back to the features, zᵀ(ZᵀMW)w, without ever forming the d × d matrix.
+    """
     a, b = int(local.rows.left[0]), int(local.rows.right[0])
     (z, Z), (w, W) = (
         _features(embedding, table, row, anchor)

@@ -106,7 +106,10 @@ class NormalisedScorer:
         return self._moments(score_all(self.model, self.cohort, part).T for part in in_parts(examples, self.cohort))
 
     def _moments(self, blocks: Iterator[Floats]) -> Moments:
-        """Mean and deviation of the highest scores in each row of the blocks."""
+        """Mean and deviation of the highest scores in each row of the blocks.
+
+        The highest only (`top`): strangers who are nothing like an example tell little of those it may be taken for.
+        """
         moments = []
         for block in blocks:
             scores = np.ascontiguousarray(block)

@@ -1,4 +1,7 @@
-"""An explanation as a picture: bars from the bias to the score."""
+"""An explanation as a picture: bars from the bias to the score.
+
+Each bar starts where the one above it ends, so the eye adds them up; what pulls up is blue, what pulls down vermilion.
+"""
 
 from __future__ import annotations
 
