@@ -2,7 +2,7 @@
 
 The names in `__init__.pyi` are loaded when they are first used, so that `import pairlearn` stays quick. What most
 people need stands here; the rest in `pl.kernels`, `pl.pair_kernels`, `pl.baselines`, `pl.metrics`, `pl.similarities`,
-`pl.scorers`, `pl.evaluation`, `pl.selection`, `pl.data`, `pl.graphs`, `pl.images` and `pl.report`.
+`pl.scorers`, `pl.evaluation`, `pl.selection`, `pl.data`, `pl.graphs`, `pl.images`, `pl.report` and `pl.testing`.
 """
 
 import lazy_loader

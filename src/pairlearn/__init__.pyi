@@ -12,6 +12,7 @@ from . import report as report
 from . import scorers as scorers
 from . import selection as selection
 from . import similarities as similarities
+from . import testing as testing
 from ._version import __version__ as __version__
 from .baselines.registry import run_baselines as run_baselines
 from .baselines.stacked import StackedPairSVC as StackedPairSVC

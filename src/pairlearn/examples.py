@@ -20,7 +20,11 @@ from pairlearn.types import Examples, Floats, Ints
 
 
 def check_examples(examples: Examples, name: str = "examples") -> Examples:
-    """Return the examples as a float array, a CSR matrix or a sequence, or say what is wrong with them."""
+    """Return the examples as a float array, a CSR matrix or a sequence, or say what is wrong with them.
+
+    Arrays of float32 and float64 are shared, not copied; other numbers become float64; data frames become arrays;
+    lists of lists of numbers become arrays, and all other sequences stay what they are.
+    """
     if sparse.issparse(examples):
         matrix = sparse.csr_array(examples)
         refuse_nonfinite(matrix.data, name)
@@ -172,14 +176,24 @@ def _contents(examples: Examples) -> list[Any]:
 
 
 def by_blocks(left: Ints, right: Ints, score: Callable[[Ints, Ints], Floats], width: int = 128) -> Floats:
-    """score(left, right) block by block, so that gathered rows of `width` numbers stay within 32 MB."""
+    """score(left, right) block by block, so that gathered rows of `width` numbers stay within 32 MB.
+
+    Pairs gather a row per side: a million pairs of 1,000 numbers would be 16 GB at once.
+    """
     step = max(1, 2**22 // max(width, 1))
     parts = [score(left[t : t + step], right[t : t + step]) for t in range(0, len(left), step)]
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def merge_equal_rows(rows: Floats) -> tuple[Floats, Ints]:
-    """Distinct rows in order of first appearance, and the index of each row among them."""
+    """Distinct rows in order of first appearance, and the index of each row among them.
+
+    Rows are compared as strings of bytes, so equal means equal in every bit: add 0.0 first if −0.0 may occur.
+
+    >>> rows, index = merge_equal_rows(np.array([[2.0], [1.0], [2.0]]))
+    >>> rows.ravel().tolist(), index.tolist()
+    ([2.0, 1.0], [0, 1, 0])
+    """
     rows = np.ascontiguousarray(rows)
     keys = rows.reshape(len(rows), -1).view(np.dtype((np.void, rows[0].nbytes))).ravel()
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)

@@ -13,7 +13,9 @@ from pairlearn.pairs import Pairs, as_pairs
 class OnExamples(TransformerMixin, BaseEstimator):
     """Apply a scikit-learn transformer to the examples of pairs.
 
-    It is fitted on the examples that the training pairs refer to, and on no others.
+    It is fitted on the examples that the training pairs refer to, each once, and on no others: an example in many
+    pairs counts no more than one in a single pair, and test examples in the same table stay unseen. A scaler alone in a
+    pipeline would ask for rows of features and be given pairs.
 
     >>> import numpy as np, pairlearn as pl
     >>> from sklearn.preprocessing import StandardScaler

@@ -350,3 +350,16 @@ def test_budgets_are_checked() -> None:
     for bad in (0, -1.0, np.nan):
         with pytest.raises(InputError, match="memory_budget is in bytes and must be > 0"):
             check_budget(bad)
+
+
+@pytest.mark.parametrize("budget", [2 * 10**7, 10**8, 10**9, 10**11])
+@pytest.mark.parametrize("n_pairs", [100, 10_000, 100_000])
+def test_what_is_promised_fits_into_the_budget(budget: int, n_pairs: int) -> None:
+    """Fixed parts and the working set together, however the budget and the number of pairs stand to each other."""
+    kernel = bases_of("tensor_metric", Gaussian(0.4))
+    plan = make_plan(kernel, n_pairs, 300, budget, ranks={})
+    assert plan.bytes <= budget
+    assert 12 * plan.working_set**2 <= plan.memory < budget
+    held = 3 * 8 * 300**2 if plan.kind == "product" else 0
+    assert plan.memory + held + 8 * n_pairs <= budget
+    assert plan.bytes >= held + 8 * min(n_pairs, plan.working_set) ** 2

@@ -28,7 +28,7 @@ ImageId = tuple[str, int]
 # --------------------------------------------------------------------------- a protocol
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Protocol:
     """Pairs of images by (name, number), with labels ±1 and the fold that tests them (−1: never).
 
@@ -61,6 +61,10 @@ class Protocol:
 
     def __len__(self) -> int:
         return len(self.left_names)
+
+    def __repr__(self) -> str:
+        folds = int(np.unique(self.fold[self.fold != NEVER_TESTED]).size)
+        return f"Protocol({counted(len(self), 'pair')}, {counted(folds, 'tested fold')})"
 
     @property
     def left_ids(self) -> list[ImageId]:

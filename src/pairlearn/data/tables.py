@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pairlearn.errors import MissingIdsError
 from pairlearn.pairs import Pairs
 from pairlearn.types import Floats, Ints
+from pairlearn.words import counted
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ExampleTable:
     """Examples with their ids and, if the file has them, their classes; `source` is the file, for messages.
 
@@ -25,6 +26,10 @@ class ExampleTable:
     ids: tuple[str, ...]
     classes: tuple[str, ...] | None = None
 
+    def __repr__(self) -> str:
+        classes = "" if self.classes is None else f" of {counted(len(set(self.classes)), 'class')}"
+        return f"ExampleTable({self.source}: {counted(len(self.ids), 'example')}{classes})"
+
     def pairs(self, table: PairTable) -> Pairs:
         """Join a pair table to these examples."""
         try:
@@ -33,7 +38,7 @@ class ExampleTable:
             raise MissingIdsError(f"{table.source} with {self.source}: {error}", error.missing) from None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PairTable:
     """Ids of both sides of every pair and, if the file has them, labels ±1.
 
@@ -48,3 +53,7 @@ class PairTable:
 
     def __len__(self) -> int:
         return len(self.left)
+
+    def __repr__(self) -> str:
+        labelled = "no labels" if self.labels is None else "labelled"
+        return f"PairTable({self.source}: {counted(len(self), 'pair')}, {labelled})"

@@ -22,13 +22,19 @@ from pairlearn.pair_kernels.canonical import Term
 from pairlearn.pair_kernels.views import PAIRS_ONLY
 from pairlearn.pairs import Pairs
 from pairlearn.types import Examples, Floats, Ints
+from pairlearn.words import counted
 
 SIGNS = {"symmetric": 1, "antisymmetric": -1, "none": 0}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PairFunction:
     """g(a, b) = Σ_k θ_k K((a, b), (left_k, right_k)) + bias.
+
+    Computed from that sum, one value would cost a kernel value per support pair, of which there may be millions over
+    a few thousand examples. So the kernel is split once: terms of degree ≤ 2 in the base kernel become a quadratic form
+    over the support examples (`parts`), terms on views with features a weight vector (`lines`); only the `rest`
+    (products, powers and Gaussians of pair kernels) is summed as it stands.
 
     `anchor` holds what the base kernels need of the support examples (`right_anchor` of the right ones, in two
     domains); `left` and `right` count within it; `seen` is what each view shows of the support pairs (and whether
@@ -46,7 +52,16 @@ class PairFunction:
 
     @classmethod
     def of(cls, kernel: PairKernel, pairs: Pairs, coefficients: Floats, bias: float) -> PairFunction:
-        """The function of these support pairs; only their examples are kept."""
+        """The function of these support pairs; only their examples are kept.
+
+        All bases of a kernel see the same examples, so one anchor serves them all.
+
+        >>> import pairlearn as pl
+        >>> kernel = pl.pair_kernel("tensor").on(pl.kernels.Linear())
+        >>> g = PairFunction.of(kernel, pl.Pairs([[1.0], [2.0], [9.0]], [0], [1]), np.array([0.5]), 1.0)
+        >>> g, g(pl.Pairs([[3.0], [1.0]], [0], [1])).tolist()
+        (PairFunction(1 support pair of 2 examples), [4.0])
+        """
         used, (left, right) = pairs.renumbered()
         base = next((base for base in kernel.bases if base is not None), None)
         sides = () if base is None else zip(base.sides, pairs.tables.sides, used, strict=True)
@@ -61,6 +76,10 @@ class PairFunction:
             right_anchor=anchors[1] if len(anchors) > 1 else None,
             seen=tuple((view, order, table) for (view, order), table in show(kernel, pairs).items()),
         )
+
+    def __repr__(self) -> str:
+        examples = " × ".join(str(count_examples(anchor)) for anchor in self.anchors) or "no"
+        return f"PairFunction({counted(len(self.coefficients), 'support pair')} of {examples} examples)"
 
     # -- what it consists of
 
@@ -142,7 +161,11 @@ class PairFunction:
         return kernel_diagonal(self.kernel, sources_of(self.kernel, batch.tables), batch.rows)
 
     def kernel_rows(self, kernel: PairKernel, batch: Batch, rows: PairRows) -> Floats:
-        """Kernel values with every support pair, (n, n_support)."""
+        """Kernel values with every support pair, (n, n_support).
+
+        The base kernel compares every example of the batch with every support example once; all pairs look their
+        four values up in that matrix.
+        """
         support = self.support
         sources = {base: self._compared(base, batch) for base in kernel.bases if base is not None}
 
@@ -165,6 +188,11 @@ class PairFunction:
         return join_sources([Source(side, None, as_rows(side(table, kept))) for side, table, kept in sides])
 
     def _pairs_per_block(self, n_pairs: int, n_used: int) -> int:
+        """How many pairs to score together, within BLOCK bytes.
+
+        Kernel values of pairs take room per pair; forms take it per example, of which a block of k pairs has at most
+        2k, so if the examples of all pairs fit there is one block.
+        """
         if self.rest is not None:
             return max(1, BLOCK // (8 * len(self.coefficients) * 3))
         width = max((part.width for part in self.parts), default=1)
@@ -193,7 +221,10 @@ class PairFunction:
     # -- all probes with all gallery examples
 
     def block(self, probe: Examples, gallery: Examples) -> Floats:
-        """Values of every probe with every gallery example, (p, g), by matrix products."""
+        """Values of every probe with every gallery example, (p, g), by matrix products.
+
+        E M Fᵀ with E a row per probe and F a row per gallery example: p·s² + p·g·s operations instead of p·g·s².
+        """
         if any(view.needs_pairs for view, _, _ in self.seen):
             raise InputError(PAIRS_ONLY)
         probe, gallery = check_examples(probe, "probe"), check_examples(gallery, "gallery")

@@ -26,7 +26,11 @@ BLOCK = 2**28
 
 @dataclass(frozen=True)
 class Embedding:
-    """The row e_a of every example: its kernel values with the support examples, or its features."""
+    """The row e_a of every example: its kernel values with the s support examples, or its features.
+
+    `anchor` is what the base keeps of the support examples, None for features; `width` the length of a row. With r ≤ s
+    features rows are shorter and cost no kernel values; a linear kernel on 100 numbers has 100, whatever s.
+    """
 
     base: Kernel
     anchor: Any
@@ -70,7 +74,7 @@ class FormPart:
         return max(self.left.width, self.right.width)
 
     def add_values(self, batch: Batch, sign: int, total: Floats) -> None:
-        """Add the form's values of pairs (a_i, b_i)."""
+        """Add the form's values of pairs (a_i, b_i): one product E M, then a dot product per pair."""
         a, b = batch.rows.left, batch.rows.right
         E = self.left(batch.left)
         F = E if self.left is self.right else self.right(batch.right)

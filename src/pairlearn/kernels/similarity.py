@@ -115,8 +115,8 @@ class FromFunction(Kernel):
 
 def _unknown_values() -> InputError:
     return InputError(
-        "this pair kernel needs k(a, b) between new examples, which a precomputed matrix of rows × training "
-        "examples does not hold; use a kernel of degree ≤ 2 or a computed base"
+        "a precomputed kernel compares only examples of its matrix: this needs k(a, b) between new examples, which a "
+        "matrix of rows × training examples does not hold; use a pair kernel of degree ≤ 2 or a computed base"
     )
 
 

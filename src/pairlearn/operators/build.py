@@ -36,6 +36,8 @@ def build(
 ) -> Operation:
     """Operator, plan and resolved kernel for training pairs.
 
+    Three steps, each in its file: `resolve` fixes kernel parameters on the examples in use and shows the pairs to the
+    kernel, `make_plan` decides what to hold within the budget, and `construct` makes the operator that it names.
     `kernel` has all its bases set; only examples that occur in the pairs are used. `grams` are matrices that the
     caller has already, of left and right examples.
 
@@ -59,7 +61,11 @@ def build(
 
 
 def construct(resolved: Resolved, plan: Plan, columns: list[Floats | None], grams: Grams) -> PairOperator:
-    """The operator that the plan names."""
+    """The operator that the plan names.
+
+    Products serve a sum of tables, one per base, plus one matrix with the features of all views side by side, since
+    Σ_v ZᵥZᵥᵀ = ZZᵀ for Z = (Z₁, Z₂, …); anything else goes block by block.
+    """
     sources: dict[Kernel | None, AnySource] = {base: _source(base, resolved, plan, grams) for base in resolved.bases}
     rows = resolved.rows
     if plan.kind == "blocked":

@@ -1,4 +1,7 @@
-"""A weighted sum of table kernels is a quadratic form: every decision value from two matrix products."""
+"""A weighted sum of table kernels is a quadratic form: every decision value from two matrix products.
+
+The fast products of training and the fast scores of learnt functions are both this one trick.
+"""
 
 from __future__ import annotations
 
@@ -138,7 +141,10 @@ class PairForm:
 
 
 def fold(matrix: Matrix, Z: Floats | None, W: Floats | None) -> Matrix:
-    """ZᵀMW, symmetric bit by bit where M is and Z is W; None stands for the identity."""
+    """ZᵀMW, symmetric bit by bit where M is and Z is W; None stands for the identity.
+
+    Rounding would leave the last bits of a symmetric product unequal, and g(a, b) ≠ g(b, a) with them.
+    """
     folded = matrix if W is None else matrix @ W
     folded = folded if Z is None else (folded.T @ Z).T
     return 0.5 * (folded + folded.T) if Z is W and Z is not None and _is_symmetric(matrix) else folded

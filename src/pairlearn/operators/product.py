@@ -102,7 +102,7 @@ class ProductOperator(PairOperator):
     def _sampled_blocks(
         self, T: Floats | None, F: Floats, at_left: Floats, at_right: Floats, step: int = 2**20
     ) -> Iterator[tuple[int, Floats]]:
-        """Few pairs: one dot product each."""
+        """Few pairs: one dot product each, a million pairs at a time."""
         T = None if T is None else np.ascontiguousarray(T)
         for start in range(0, self.n_pairs, step):
             left, right = self.pairs.left[start : start + step], self.pairs.right[start : start + step]
@@ -124,7 +124,10 @@ def _square_product(source: Source, side: SideForm) -> Floats | None:
 
 
 def gram_times(K: Floats, matrix: Matrix) -> Floats:
-    """K @ matrix for a symmetric K, through the non-zeros when they are few."""
+    """K @ matrix for a symmetric K, through the non-zeros when they are few.
+
+    (K M)ᵀ = Mᵀ K, so rows of K are added, which lie in one piece in memory, and nothing is transposed.
+    """
     if not sparse.issparse(matrix) or matrix.nnz * 12 > matrix.shape[0] * matrix.shape[1]:
         return times(K, matrix)
     transposed = sparse.csr_array(matrix.T)
@@ -134,7 +137,7 @@ def gram_times(K: Floats, matrix: Matrix) -> Floats:
 
 
 class FeatureOperator(PairOperator):
-    """ZZᵀ, a row of Z per pair: a linear kernel on features of pairs."""
+    """ZZᵀ, a row of Z per pair, (n, q): a linear kernel on features of pairs. A product costs 2nq."""
 
     def __init__(self, Z: Floats) -> None:
         self.Z = Z
@@ -154,7 +157,7 @@ class FeatureOperator(PairOperator):
 
 
 class SumOperator(PairOperator):
-    """Sum of operators on the same pairs."""
+    """Sum of operators on the same pairs: one per base of the kernel, one for all features of pairs."""
 
     def __init__(self, parts: list[PairOperator]) -> None:
         self.parts = parts

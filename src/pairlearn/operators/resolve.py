@@ -55,7 +55,7 @@ class Resolved:
     @property
     def width(self) -> int:
         """Numbers per pair in what the views show."""
-        return sum(_width(table) for table in self.shown.values() if hasattr(table, "shape"))
+        return sum(_width(table) for table in self.shown.values() if isinstance(table, np.ndarray))
 
 
 def resolve(kernel: PairKernel, pairs: Pairs) -> Resolved:

@@ -13,7 +13,10 @@ from pairlearn.pairs import Pairs
 from pairlearn.types import Examples, Floats, Ints
 
 Shown = Mapping[tuple[View, bool], Examples]
-"""What a view shows of the pairs as they are (False) and swapped (True)."""
+"""What a view shows of the pairs as they are (False) and swapped (True), a row per pair.
+
+Swapped rows are shown too where a kernel needs K((b, a), ·): as a balanced or skew part, or to make a score symmetric.
+"""
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,10 @@ class PairRows:
         return np.array(leaf.kernel(A, B), dtype=np.float64)
 
     def compared_with_itself(self, leaf: ViewKernel) -> Floats:
-        """k(φ(pair), φ(pair)), (n,)."""
+        """k(φ(pair), φ(pair)), (n,).
+
+        k(φ(a, b), φ(b, a)) is not on the diagonal of k, so blocks of 256 are computed of which the diagonal is kept.
+        """
         if leaf.swapped[0] == leaf.swapped[1]:
             return np.array(leaf.kernel.diag(self.shown[leaf.view, leaf.swapped[0]]), dtype=np.float64)
         A, B = (self.shown[leaf.view, order] for order in leaf.swapped)

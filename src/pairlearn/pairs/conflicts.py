@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from pairlearn.pairs.pairs import Pairs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Conflicts:
-    """Contradictory labels: pair number `first[k]` and pair number `second[k]` name the same pair."""
+    """Contradictory labels: pair number `first[k]` and pair number `second[k]` name the same pair.
+
+    `left` and `right` are the examples of the second one.
+    """
 
     first: Ints
     second: Ints
@@ -27,6 +30,9 @@ class Conflicts:
 
     def __len__(self) -> int:
         return len(self.first)
+
+    def __repr__(self) -> str:
+        return f"Conflicts({self.message()})" if len(self) else "Conflicts(none)"
 
     def __iter__(self) -> Iterator[tuple[int, int, int, int]]:
         rows = zip(self.first, self.second, self.left, self.right, strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +37,9 @@ from pairlearn.words import counted
 
 class Pairs:
     """n pairs of m examples: the table of examples by reference and two index columns.
+
+    Pair k joins example `left[k]` with example `right[k]`: one table of examples serves any number of pairs, and
+    everything computed per example is computed once. `tables` says whether both columns point into one table.
 
     Slicing copies indices only. `right_examples` is a second table for the right side (two domains);
     `invariant` and `signed` are per-pair features (n, q) that stay or change sign when a pair is swapped;
@@ -88,6 +92,8 @@ class Pairs:
     @classmethod
     def from_array(cls, array: Any) -> Pairs:
         """Fold a (n_pairs, 2, d) array into pairs; equal rows become one example.
+
+        The Gram matrix has a row per example, so finding the examples again is what keeps it small.
 
         >>> import numpy as np, pairlearn as pl
         >>> pairs = pl.Pairs.from_array(np.array([[[1., 0.], [0., 1.]], [[0., 1.], [0., 1.]]]))
@@ -184,7 +190,10 @@ class Pairs:
     # -- slicing
 
     def __getitem__(self, key: Any) -> Pairs:
-        """Some of the pairs; examples are shared, not copied."""
+        """Some of the pairs, by slice, mask or numbers; examples are shared, not copied.
+
+        `(key, Ellipsis)` is how scikit-learn takes rows of an array with more than two dimensions.
+        """
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
             key = key[0]
         index = as_index(key, len(self))
@@ -200,6 +209,7 @@ class Pairs:
             raise TypeError("these examples are not a 2-D array; use pairs.examples, pairs.left, pairs.right")
         if copy is False:
             raise ValueError("an array of pairs is always a copy; use pairs.examples[pairs.left] for one side")
+        _refuse_transformers_of_examples()
         left, right = self.columns
         return np.stack([self.examples[left], self.right_table[right]], axis=1).astype(dtype or self.examples.dtype)
 
@@ -282,7 +292,10 @@ class Pairs:
     # -- labels
 
     def labels(self, classes: Any) -> Ints:
-        """+1 where both examples have the same class, −1 elsewhere, (n_pairs,)."""
+        """+1 where both examples have the same class, −1 elsewhere, (n_pairs,).
+
+        `classes` holds one value per example, numbers or strings; they are compared, never ordered.
+        """
         self.require_one_table("labels(classes) needs one table of examples; compare the two class columns yourself")
         codes = class_codes(classes, self.n_examples)
         left, right = self.columns
@@ -346,6 +359,22 @@ def as_pairs(X: Any) -> Pairs:
         f"expected pl.Pairs or an array of shape (n_pairs, 2, n_features), got {type(X).__name__}; "
         "build pairs with pl.Pairs(examples, left, right) or pl.all_pairs(examples)"
     )
+
+
+def _refuse_transformers_of_examples() -> None:
+    """Refuse the array of pairs to scikit-learn where it wants rows of features, and say what to do instead.
+
+    A scaler or PCA put before a machine in a pipeline asks the pairs for a table, gets three dimensions, and would
+    complain about these; only here is it known that they are pairs. The way there leads through `check_array`.
+    """
+    frame = sys._getframe(2)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("sklearn.utils"):
+        if frame.f_code.co_name == "check_array" and not frame.f_locals.get("allow_nd"):
+            raise InputError(
+                "this step of the pipeline transforms examples, but it was given pairs of them; wrap it: "
+                "make_pipeline(pl.OnExamples(StandardScaler()), pl.PairSVC())"
+            )
+        frame = frame.f_back
 
 
 def _check_block(block: Any, name: str, n_pairs: int) -> Floats | None:
