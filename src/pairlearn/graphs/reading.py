@@ -30,9 +30,9 @@ def structure_of(adjacency: Any) -> sparse.csr_array:
     row, col = arcs.row[arcs.data != 0], arcs.col[arcs.data != 0]
     if (row == col).any():
         node = int(row[row == col][0])
+        loops = counted(len(row[row == col]), "node is joined with itself", "nodes are joined with themselves")
         raise InputError(
-            f"{counted(int((row == col).sum()), 'node is', 'nodes are')} joined with themselves, the first is number "
-            f"{node}; an arc joins two different nodes: set the diagonal to 0, or "
+            f"{loops}, the first is number {node}; an arc joins two different nodes: set the diagonal to 0, or "
             "g.remove_edges_from(networkx.selfloop_edges(g))"
         )
     both = arc_counts(np.concatenate([row, col]), np.concatenate([col, row]), matrix.shape[0])
