@@ -38,13 +38,13 @@ ADDITIONS = {
     "a pair kernel": Addition(
         {
             "src/pairlearn/pair_kernels/catalog.py": (
-                "CATALOG: dict[str, PairKernel] = {\n",
-                'CATALOG: dict[str, PairKernel] = {\n    "half_tensor": from_table(table(ac_bd=0.25, ad_bc=0.25)),\n',
+                '    "poly_tensor": poly_tensor(),\n',
+                '    "poly_tensor": poly_tensor(),\n    "half_tensor": 0.5 * from_table(PROJECTIONS["tensor"]),\n',
             ),
             "tests/pair_kernels/test_pair_kernels.py": (
-                "DEFINITIONS: dict[str, tuple[Any, str, bool]] = {\n",
-                "DEFINITIONS: dict[str, tuple[Any, str, bool]] = {\n"
-                '    "half_tensor": (lambda ac, ad, bc, bd: (ac * bd + ad * bc) / 4, "symmetric", True),\n',
+                "DEFINITIONS: dict[str, tuple[Formula, str]] = {\n",
+                "DEFINITIONS: dict[str, tuple[Formula, str]] = {\n"
+                '    "half_tensor": (lambda ac, ad, bc, bd: (ac * bd + ad * bc) / 4, "symmetric"),\n',
             ),
         },
         files=2,

@@ -39,7 +39,7 @@ def _listed(folder: Path) -> tuple[set[str], dict[str, list[str]]]:
 
 
 def _defined(module: Path) -> list[str]:
-    """Names of a package, or public classes and functions of a module: read, for nothing is loaded before it is used."""
+    """Names of a package, or public classes and functions of a module: read, for nothing is loaded before its use."""
     if module.is_dir():
         return [name for names in _listed(module)[1].values() for name in names]
     return re.findall(
