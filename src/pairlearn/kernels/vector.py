@@ -223,7 +223,7 @@ class Standardised(Kernel):
     scale: tuple[float, ...] | None = None
 
     def __repr__(self) -> str:
-        return "Standardised()" if self.mean is None else f"Standardised({len(self.mean)} features)"
+        return "Standardised()" if self.mean is None else f"Standardised(mean and scale of {len(self.mean)})"
 
     def resolved(self, examples: Examples) -> Kernel:
         if self.mean is not None:
