@@ -1,6 +1,6 @@
 """How many files an addition touches, done in a copy of the project; and the bounds that `tools/house.py` measures.
 
-Each addition is made as a newcomer would make it, in a copy of `src` and `tests`; the changed files are counted, and the
+Each addition is made as a newcomer would make it, in a copy of `src` and `tests`; changed files are counted, and the
 tests of the copy that concern it are run there.
 """
 
@@ -143,7 +143,8 @@ y = pairs.labels(classes)
 def saved(model):
     with tempfile.TemporaryDirectory() as folder:
         pl.save(model, folder + "/m.safetensors")
-        return bool((pl.load(folder + "/m.safetensors").decision_function(pairs) == model.decision_function(pairs)).all())
+        loaded = pl.load(folder + "/m.safetensors")
+    return bool((loaded.decision_function(pairs) == model.decision_function(pairs)).all())
 
 assert pl.__file__.startswith({here!r}), pl.__file__
 assert {statement}
