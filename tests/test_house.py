@@ -112,7 +112,7 @@ ADDITIONS = {
                 '"""Classification that forgives nothing."""\n\n'
                 "from __future__ import annotations\n\n"
                 "from pairlearn.machines.pair_svc import PairSVC\n\n\n"
-                "class HardPairSVC(PairSVC):\n"
+                'class HardPairSVC(PairSVC, parameters="kernel base C tol"):\n'
                 '    """PairSVC for pairs that can be told apart without error: the box is out of reach."""\n\n'
                 "    C: float = 1e6\n",
             ),
@@ -193,7 +193,7 @@ def test_an_addition_touches_few_files(name: str, copy: Path) -> None:
 
     held = run("-c", HOLDS.format(here=str(copy), statement=addition.holds))
     assert held.returncode == 0, held.stderr
-    tests = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", *addition.tests.split())
+    tests = run("-m", "pytest", "-p", "no:cacheprovider", "-n", "0", *addition.tests.split())
     assert re.search(r"[1-9]\d* passed", tests.stdout), tests.stdout + tests.stderr
     assert tests.returncode == 0, tests.stdout
 
