@@ -23,7 +23,7 @@ browser:        ## Debian's chromium, for the tests of the report page
 		{ apt-get update -qq && apt-get install -y -qq chromium > /dev/null; } || { echo "install chromium, name a \
 	browser with PAIRLEARN_CHROMIUM, or set PAIRLEARN_SKIP_BROWSER=1"; exit 1; }; fi
 
-test: env browser ## the default test suite
+test: env browser ## the default test suite, one worker per core
 	$(BIN)/python -m pytest
 
 test-slow: env  ## the slow checks alone

@@ -2,12 +2,10 @@
 
 The names in `__init__.pyi` are loaded when they are first used, so that `import pairlearn` stays quick. What most
 people need stands here; the rest in `pl.kernels`, `pl.pair_kernels`, `pl.baselines`, `pl.metrics`, `pl.similarities`,
-`pl.scorers`, `pl.evaluation`, `pl.selection`, `pl.data`, `pl.graphs`, `pl.images` and `pl.report`.
+`pl.scorers`, `pl.evaluation`, `pl.selection`, `pl.data`, `pl.graphs`, `pl.images`, `pl.report` and `pl.testing`.
 """
 
-import lazy_loader
+from pairlearn import _doors, _moved
 
-from pairlearn import _moved
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = _doors.attach(__name__, __file__)
 __getattr__ = _moved.also(_moved.ROOT, __name__, __getattr__)

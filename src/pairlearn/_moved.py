@@ -12,7 +12,18 @@ from typing import Any
 
 from pairlearn.errors import MovedWarning
 
+OUTER = {
+    "gaussian_of": "pair_kernels.gaussian",
+    "group_gaussian": "pair_kernels.retired.group_gaussian = pair_kernels.gaussian(group_linear(), gamma)",
+    "group_polynomial": "pair_kernels.retired.group_polynomial = pair_kernels.power(group_linear(), degree, offset)",
+    "outer_gaussian": "pair_kernels.retired.outer_gaussian = pair_kernels.gaussian",
+    "outer_power": "pair_kernels.retired.outer_power = pair_kernels.power",
+    "power_of": "pair_kernels.power",
+}
+"""Powers and Gaussians of pair kernels; behind "=" what to write instead, where that is called in another way."""
+
 ROOT = {
+    **OUTER,
     "KISSMEBaseline": "baselines.KISSMEBaseline",
     "LDABaseline": "baselines.LDABaseline",
     "LogisticBaseline": "baselines.LogisticBaseline",
@@ -47,20 +58,15 @@ ROOT = {
     "KernelPseudoMetric": "metrics.KernelPseudoMetric",
     "PairKernel": "pair_kernels.PairKernel",
     "balanced_composite": "pair_kernels.balanced_composite",
-    "gaussian_of": "pair_kernels.gaussian_of",
-    "group_gaussian": "pair_kernels.group_gaussian",
     "group_linear": "pair_kernels.group_linear",
-    "group_polynomial": "pair_kernels.group_polynomial",
     "on_blocks": "pair_kernels.on_blocks",
     "on_invariant": "pair_kernels.on_invariant",
     "on_score": "pair_kernels.on_score",
     "on_signed": "pair_kernels.on_signed",
-    "outer_gaussian": "pair_kernels.outer_gaussian",
-    "outer_power": "pair_kernels.outer_power",
     "poly_direct_sum": "pair_kernels.poly_direct_sum",
     "poly_tensor": "pair_kernels.poly_tensor",
-    "power_of": "pair_kernels.power_of",
     "skew_composite": "pair_kernels.skew_composite",
+    "Decided": "scorers.Verifier",
     "NormalisedScorer": "scorers.NormalisedScorer",
     "GreedySimilarities": "similarities.GreedySimilarities",
     "IndefiniteNystrom": "similarities.IndefiniteNystrom",
@@ -68,29 +74,39 @@ ROOT = {
 }
 """Names that were at the root, and where they are now."""
 
-SCORERS = {"eer": "selection.scorers.eer", "auc": "selection.scorers.auc", "FNMRAt": "selection.scorers.FNMRAt"}
-"""Names that were in `pl.scorers` when these were scikit-learn's."""
+PAIR_KERNELS = {"Scored": "pair_kernels.ModelScores", "Seen": "pair_kernels.ViewKernel", **OUTER}
+"""Names that were in `pl.pair_kernels`."""
+
+VERIFIERS = {"Decided": "scorers.Verifier"}
+"""Names that were in the module whose place `pl.scorers` took."""
+
+SCORERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "eer": ("evaluation.EER().scorer()", lambda evaluation: evaluation.EER().scorer()),
+    "auc": ("evaluation.AUC().scorer()", lambda evaluation: evaluation.AUC().scorer()),
+    "FNMRAt": ("evaluation.FnmrAtFmr(fmr).scorer()", lambda evaluation: lambda fmr: evaluation.FnmrAtFmr(fmr).scorer()),
+}
+"""Scorers of scikit-learn that were in `pl.scorers` and `pl.selection.scorers`, and how measures make them now."""
 
 MODULES = {
-    "estimators.baselines": "baselines.untrained",
+    "estimators.baselines": "baselines",
     "estimators.bases": "similarities.bases",
     "estimators.basis_expansion": "similarities.basis_expansion",
     "estimators.basis_svc": "similarities.basis_svc",
-    "estimators.decided": "scorers.decided",
-    "estimators.explain": "scorers.explain",
+    "estimators.decided": "scorers",
+    "estimators.explain": "scorers",
     "estimators.filtering": "metrics.filtering",
-    "estimators.gallery": "scorers.gallery",
+    "estimators.gallery": "scorers",
     "estimators.greedy_similarities": "similarities.greedy",
     "estimators.learnt_baselines": "baselines",
-    "estimators.metric_baselines": "baselines.linear",
+    "estimators.metric_baselines": "baselines",
     "estimators.nystrom": "similarities.nystrom",
     "estimators.on_examples": "on_examples",
     "estimators.one_class": "machines.one_class",
     "estimators.pair_ranker": "machines.pair_ranker",
     "estimators.pair_svc": "machines.pair_svc",
     "estimators.pair_svr": "machines.pair_svr",
-    "estimators.plda": "baselines.plda",
-    "estimators.pseudo_metric": "metrics.pseudo_metric",
+    "estimators.plda": "baselines",
+    "estimators.pseudo_metric": "metrics",
     "estimators.ranking": "machines.ranking",
     "estimators.stacked": "baselines.stacked",
     "estimators.transductive": "machines.transductive",
@@ -106,9 +122,23 @@ def also(table: Mapping[str, str], package: str, known: Callable[[str], Any]) ->
     def find(name: str) -> Any:
         if name not in table:
             return known(name)
-        module, _, attribute = table[name].rpartition(".")
-        _warn(f"{package}.{name}", table[name])
+        place, _, instead = table[name].partition(" = ")
+        module, _, attribute = place.rpartition(".")
+        _warn(f"{package}.{name}", instead or place)
         return getattr(import_module(f"pairlearn.{module}"), attribute)
+
+    return find
+
+
+def old_scorers(package: str, known: Callable[[str], Any]) -> Callable[[str], Any]:
+    """A module's `__getattr__` that finds the scorers of `SCORERS` too."""
+
+    def find(name: str) -> Any:
+        if name not in SCORERS:
+            return known(name)
+        now, make = SCORERS[name]
+        _warn(f"{package}.{name}", now)
+        return make(import_module("pairlearn.evaluation"))
 
     return find
 

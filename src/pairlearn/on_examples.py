@@ -7,6 +7,7 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from pairlearn.features import note_features
 from pairlearn.pairs import Pairs, as_pairs
 
 
@@ -31,6 +32,7 @@ class OnExamples(TransformerMixin, BaseEstimator):
         """Fit the transformer on the examples in use."""
         pairs = self._one_table(X)
         self.transformer_ = clone(self.transformer).fit(pairs.compacted().pairs.examples)
+        note_features(self, pairs)
         return self
 
     def transform(self, X: Any) -> Pairs:

@@ -159,7 +159,7 @@ def test_missing_images_are_named_with_their_line(tmp_path: Path) -> None:
 
 
 def test_columns_of_different_lengths_are_refused() -> None:
-    with pytest.raises(InputError, match="labels has 2 entries for 1 pairs"):
+    with pytest.raises(InputError, match="labels has 2 entries for 1 pair"):
         Protocol(("a",), (1,), ("b",), (1,), np.array([1, -1]), np.array([0]))
     one = Protocol(("a",), (1,), ("b",), (1,), np.array([-1]), np.array([0]))
     with pytest.raises(MissingIdsError, match=r"^pair 0: 1 id "):

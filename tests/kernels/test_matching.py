@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import pairlearn as pl
 from pairlearn.errors import InputError
-from pairlearn.kernels import Deformable, Gaussian, Gram, Kernel, Latent, Linear, Rigid, matching
+from pairlearn.kernels import Deformable, Gaussian, Gram, Kernel, Latent, Linear, Rigid, alignment
+from pairlearn.kernels import latent as latent_module
 from pairlearn.kernels.gram import check_definite
 
 
@@ -79,7 +80,7 @@ def test_rigid_without_shifts_is_the_linear_kernel_of_flattened_cells() -> None:
 
 def test_deformable_loop_without_local_shifts_equals_rigid() -> None:
     A, B = cells(5, 4, 3), cells(4, 4, 3, seed=1)
-    np.testing.assert_allclose(matching._best_deformation(A, B, 2, 0), Rigid(2)(A, B), rtol=1e-12)
+    np.testing.assert_allclose(alignment.best_deformation(A, B, 2, 0), Rigid(2)(A, B), rtol=1e-12)
     np.testing.assert_array_equal(Deformable(2, 0)(A, B), Rigid(2)(A, B))
 
 
@@ -143,12 +144,12 @@ def test_deformable_is_symmetric_only_when_asked() -> None:
 def test_blocks_do_not_change_values(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
     A, B = cells(11, 4, 4), cells(8, 4, 4, seed=1)
     expected, own = kernel(A, B), kernel.diag(A)
-    monkeypatch.setattr(matching, "BLOCK", 5)
-    monkeypatch.setattr(matching, "TILE", (2, 3))
+    monkeypatch.setattr(alignment, "BLOCK", 5)
+    monkeypatch.setattr(alignment, "TILE", (2, 3))
     np.testing.assert_allclose(kernel(A, B), expected, rtol=1e-12)
     np.testing.assert_allclose(kernel.diag(A), own, rtol=1e-12)
-    monkeypatch.setattr(matching, "BLOCK_BYTES", 1)
-    monkeypatch.setattr(matching, "TILE_BYTES", 1)
+    monkeypatch.setattr(alignment, "BLOCK_BYTES", 1)
+    monkeypatch.setattr(alignment, "TILE_BYTES", 1)
     np.testing.assert_allclose(kernel(A, B), expected, rtol=1e-12)
 
 
@@ -156,7 +157,7 @@ def test_blocks_do_not_change_values(kernel: Kernel, monkeypatch: pytest.MonkeyP
 def test_memory_beyond_the_result_does_not_grow_with_the_examples(
     kernel: Kernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(matching, "BLOCK", 32)
+    monkeypatch.setattr(alignment, "BLOCK", 32)
     B = cells(20, 4, 4, 31, seed=1)
     kernel(B, B[:1])
     held = []
@@ -191,10 +192,10 @@ def test_empty_tables_give_empty_matrices(kernel: Kernel) -> None:
 
 def test_tiles_shrink_when_many_products_are_held() -> None:
     A, B = np.zeros((2, 300, 40, 40, 1))
-    assert matching._tile_sizes(A, B, 0, 1) == matching.TILE
-    n_a, n_b = matching._tile_sizes(A, B, 3, 4)
-    assert 15 * 15 * n_a * n_b * A.itemsize <= matching.TILE_BYTES
-    assert 1 <= n_a < matching.TILE[0]
+    assert alignment.tile_sizes(A, B, 0, 1) == alignment.TILE
+    n_a, n_b = alignment.tile_sizes(A, B, 3, 4)
+    assert 15 * 15 * n_a * n_b * A.itemsize <= alignment.TILE_BYTES
+    assert 1 <= n_a < alignment.TILE[0]
 
 
 def identity(a: np.ndarray) -> list[np.ndarray]:
@@ -225,7 +226,7 @@ def test_latent_over_all_shifts_is_rigid(h: int) -> None:
 
 
 def test_latent_with_versions_that_differ_in_number_equals_a_double_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matching, "BLOCK", 4)
+    monkeypatch.setattr(latent_module, "BLOCK", 4)
     words = ["pair", "", "learn", "kernel", "so", "similar"]
 
     def prefixes(word: str) -> list[str]:

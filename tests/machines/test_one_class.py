@@ -177,7 +177,7 @@ def test_two_points_have_their_midpoint_as_centre() -> None:
 
 def test_the_sphere_is_the_plane_where_all_pairs_have_one_length() -> None:
     """K(p, p) constant: both machines have the same support pairs and put all pairs in the same order."""
-    kernel = pl.pair_kernels.outer_gaussian("tensor", 1.0)
+    kernel = pl.pair_kernels.gaussian("tensor", 1.0)
     plane, sphere = (fitted(kind, kernel=kernel, nu=0.3) for kind in MACHINES.values())
     one, two = plane.decision_function(NEW), sphere.decision_function(NEW)
     np.testing.assert_array_equal(np.argsort(one.round(7), kind="stable"), np.argsort(two.round(7), kind="stable"))

@@ -363,7 +363,7 @@ def test_nothing_to_rank_is_refused() -> None:
 def test_orders_that_depend_on_the_pair_are_refused() -> None:
     _, games, y = home_games(0)
     blocks = {"signed": games.signed, "invariant": np.ones(len(games))}
-    kernel = pl.pair_kernels.group_polynomial().skewed()
+    kernel = pl.pair_kernels.power(pl.pair_kernels.group_linear(), 2, 1.0).skewed()
     ours = ranker(kernel=kernel).fit(pl.Pairs(games.examples, games.left, games.right, **blocks), y)
     with pytest.raises(InputError, match="depends on `invariant` features"):
         ours.rank(np.eye(5))
@@ -426,7 +426,7 @@ REFUSED: dict[str, tuple[dict[str, Any], Any, Any, type[Exception], str]] = {
         pl.Pairs(X, [0, 1], [1, 2], signed=[1.0, 1.0]),
         [1, 1],
         InputError,
-        r"`signed` features, which this kernel ignores; add pl\.on_signed",
+        r"`signed` features, which this kernel ignores; add pl\.pair_kernels\.on_signed",
     ),
     "memory": ({"memory_budget": 1e4}, PAIRS, DRAWN, TooLargeError, "raise memory_budget"),
 }

@@ -88,16 +88,24 @@ CASES = {
         pl.pair_kernels.poly_tensor(), Gaussian(0.5), lambda P, Q: (rbf(0.5, P.a, Q.a) * rbf(0.5, P.b, Q.b) + 1) ** 2
     ),
     "gaussian_difference": Case(
-        pl.pair_kernels.outer_gaussian("difference", 2.0), Linear(), lambda P, Q: np.exp(-difference(P, Q))
+        pl.pair_kernels.gaussian("difference", 2.0), Linear(), lambda P, Q: np.exp(-difference(P, Q))
     ),
     "group_linear_z": Case(pl.pair_kernels.group_linear(signed=False), Linear(), dots, ("invariant",)),
     "group_linear_w": Case(pl.pair_kernels.group_linear(invariant=False), Linear(), dots, ("signed",)),
-    "group_polynomial": Case(pl.pair_kernels.group_polynomial(), Linear(), lambda P, Q: (dots(P, Q) + 1) ** 2, ALL),
+    "group_polynomial": Case(
+        pl.pair_kernels.power(pl.pair_kernels.group_linear(), 2, 1.0), Linear(), lambda P, Q: (dots(P, Q) + 1) ** 2, ALL
+    ),
     "group_polynomial_3": Case(
-        pl.pair_kernels.group_polynomial(3, 0.5), Linear(), lambda P, Q: (dots(P, Q) + 0.5) ** 3, ALL
+        pl.pair_kernels.power(pl.pair_kernels.group_linear(), 3, 0.5),
+        Linear(),
+        lambda P, Q: (dots(P, Q) + 0.5) ** 3,
+        ALL,
     ),
     "group_gaussian": Case(
-        pl.pair_kernels.group_gaussian(0.2), Linear(), lambda P, Q: np.exp(-0.2 * spread(P, Q)), ALL
+        pl.pair_kernels.gaussian(pl.pair_kernels.group_linear(), 0.2),
+        Linear(),
+        lambda P, Q: np.exp(-0.2 * spread(P, Q)),
+        ALL,
     ),
     "blocks_rbf": Case(
         pl.pair_kernels.on_blocks(Gaussian(0.2)), Linear(), lambda P, Q: np.exp(-0.2 * spread(P, Q)), ALL

@@ -19,7 +19,7 @@ from pairlearn.errors import InputError, SymmetryError
 from pairlearn.functions import function as function_module
 from pairlearn.functions.function import PairFunction
 from pairlearn.kernels import Cosine, Exponential, FromFunction, Gaussian, Linear, Polynomial
-from pairlearn.machines.machine import mirror
+from pairlearn.machines.training import mirror
 from pairlearn.operators.build import build
 from pairlearn.pair_kernels import Blocks, PairKernel
 from pairlearn.solvers import Problem
@@ -148,16 +148,26 @@ KERNELS: dict[str, tuple[PairKernel, Formula, str, bool]] = {
         "none",
         True,
     ),
-    "group_polynomial": (pl.pair_kernels.group_polynomial(), lambda p, q: (linear(p, q) + 1) ** 2, "none", True),
+    "group_polynomial": (
+        pl.pair_kernels.power(pl.pair_kernels.group_linear(), 2, 1.0),
+        lambda p, q: (linear(p, q) + 1) ** 2,
+        "none",
+        True,
+    ),
     "group_polynomial_3": (
-        pl.pair_kernels.group_polynomial(3, 0.5),
+        pl.pair_kernels.power(pl.pair_kernels.group_linear(), 3, 0.5),
         lambda p, q: (linear(p, q) + 0.5) ** 3,
         "none",
         True,
     ),
-    "group_gaussian": (pl.pair_kernels.group_gaussian(0.2), lambda p, q: gauss(0.2, p.whole, q.whole), "none", True),
+    "group_gaussian": (
+        pl.pair_kernels.gaussian(pl.pair_kernels.group_linear(), 0.2),
+        lambda p, q: gauss(0.2, p.whole, q.whole),
+        "none",
+        True,
+    ),
     "group_gaussian_w": (
-        pl.pair_kernels.group_gaussian(0.2, invariant=False),
+        pl.pair_kernels.gaussian(pl.pair_kernels.group_linear(invariant=False), 0.2),
         lambda p, q: gauss(0.2, p.a, q.a) * gauss(0.2, p.b, q.b) * gauss(0.2, p.w, q.w),
         "none",
         True,
@@ -220,7 +230,7 @@ KERNELS: dict[str, tuple[PairKernel, Formula, str, bool]] = {
         True,
     ),
     "power_of_signed": (
-        pl.pair_kernels.power_of(pl.pair_kernels.on_signed() + by_name("difference"), 3),
+        pl.pair_kernels.power(pl.pair_kernels.on_signed() + by_name("difference"), 3),
         lambda p, q: (dot(p.w, q.w) + dot(p.a - p.b, q.a - q.b) / 2) ** 3,
         "antisymmetric",
         True,
@@ -606,7 +616,7 @@ def test_bad_blocks_are_refused(blocks: dict[str, Any], message: str) -> None:
             r"call \.order_invariant_part\(\) first",
         ),
         (
-            lambda: pl.pair_kernels.power_of(pl.pair_kernels.on_blocks(FromFunction(weighted)), 2),
+            lambda: pl.pair_kernels.power(pl.pair_kernels.on_blocks(FromFunction(weighted)), 2),
             "needs an order-invariant projection",
         ),
     ],

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairlearn.errors import InputError, MissingIdsError, counted
+from pairlearn.errors import InputError, MissingIdsError
 from pairlearn.pairs import class_codes, class_names, find_rows, rows_by_id, sorted_classes
+from pairlearn.words import counted
 
 names = st.one_of(
     st.lists(st.integers(-3, 3), min_size=1),
@@ -60,9 +61,9 @@ def test_classes_that_cannot_be_used(classes: object, message: str) -> None:
 def test_missing_ids_are_named_and_counted() -> None:
     rows = rows_by_id(["a", "b"])
     assert [found.tolist() for found in find_rows(rows, "ba", "bb")] == [[1, 0], [1, 1]]
-    with pytest.raises(MissingIdsError, match="^1 id of the pair table is not among the examples: 'z'; add"):
+    with pytest.raises(MissingIdsError, match=r"^1 id of the pair table is not among the examples: 'z'; add"):
         find_rows(rows, ["a", "z", "z"])
-    with pytest.raises(MissingIdsError, match="^2 ids are strangers: 'z', 'y'; stay$") as caught:
+    with pytest.raises(MissingIdsError, match=r"^2 ids are strangers: 'z', 'y'; stay$") as caught:
         find_rows(rows, ["z"], ["y"], absent="{are} strangers", advice="stay")
     assert caught.value.missing == ["z", "y"]
 

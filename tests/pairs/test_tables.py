@@ -101,5 +101,5 @@ def test_only_pairs_of_one_table_have_a_mirror_image() -> None:
 def test_one_table_is_asked_for_in_words() -> None:
     one = pl.Pairs(np.eye(3), [0], [1])
     assert one.require_one_table("never") is one
-    with pytest.raises(InputError, match="^say so$"):
+    with pytest.raises(InputError, match=r"^say so$"):
         pl.Pairs(np.eye(3), [0], [1], right_examples=np.eye(2)).require_one_table("say so")

@@ -28,8 +28,8 @@ COMPOSED = {
     "sum on two bases": pl.pair_kernel("tensor").on(Linear()) + pl.pair_kernel("metric").on(Gaussian(0.3)),
     "product": pl.pair_kernel("tensor") * pl.pair_kernel("metric"),
     "scaled": 0.1 * pl.pair_kernel("tensor") + 3.0 * pl.pair_kernel("direct_sum"),
-    "outer gaussian": pl.pair_kernels.outer_gaussian("tensor", gamma=0.01),
-    "outer power": pl.pair_kernels.outer_power("direct_sum", 3, offset=0.5),
+    "outer gaussian": pl.pair_kernels.gaussian("tensor", gamma=0.01),
+    "outer power": pl.pair_kernels.power("direct_sum", 3, offset=0.5),
 }
 BASES = {
     "linear": "linear",
@@ -375,7 +375,7 @@ def test_a_model_keeps_its_threshold_and_its_probabilities(calibration: Any, tmp
     machine = pl.PairSVC("tensor_metric", C=0.01).fit(pairs, pairs.labels(classes))
     scores = pl.Scores(machine.decision_function(pairs), pairs.labels(classes))
     fitted = None if calibration is None else calibration.fit(scores)
-    model = pl.Decided(machine, pl.threshold_at_fmr(scores, 0.05), fitted)
+    model = pl.Verifier(machine, pl.threshold_at_fmr(scores, 0.05), fitted)
     pl.save(model, tmp_path / "m.safetensors")
     again = pl.load(tmp_path / "m.safetensors")
     assert again.threshold == model.threshold

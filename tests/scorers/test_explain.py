@@ -12,8 +12,9 @@ from scipy import sparse
 
 import pairlearn as pl
 from pairlearn.errors import InputError
-from pairlearn.scorers.decided import Decided
-from pairlearn.scorers.explain import Explanation, draw_waterfall, explain
+from pairlearn.scorers.explain import Explanation, explain
+from pairlearn.scorers.verifier import Verifier
+from pairlearn.scorers.waterfall import draw_waterfall
 
 KERNELS = ["tensor", "metric", "tensor_metric", "direct_sum", "direct_metric", "wedge_squared"]
 
@@ -129,7 +130,7 @@ def test_models_around_a_machine_are_explained_by_it() -> None:
     pairs = pl.all_pairs(X, reflexive=False)
     stacked = pl.StackedPairSVC(pl.PairSVC("tensor", C=0.1), ["euclid", "rca"])
     stacked.fit(pairs, pairs.labels(classes), classes=classes)
-    found = explain(Decided(stacked, 0.3), pairs[5:6])
+    found = explain(Verifier(stacked, 0.3), pairs[5:6])
     check_sum(found, stacked.decision_function(pairs)[5])
     assert found.names[-2:] == ("score of EuclidBaseline", "score of RCABaseline")
 
@@ -229,7 +230,7 @@ def test_errors_say_what_to_do() -> None:
     machine, test = fit(base="rbf")
     with pytest.raises(InputError, match='not linear in the features; use by="example"'):
         explain(machine, test[:1], by="feature")
-    outer, _ = fit(pl.pair_kernels.outer_power("tensor", 2))
+    outer, _ = fit(pl.pair_kernels.power("tensor", 2))
     with pytest.raises(InputError, match="not of degree"):
         explain(outer, test[:1], by="feature")
     with pytest.raises(InputError, match="one pair is explained at a time, got 2"):

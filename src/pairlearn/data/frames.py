@@ -13,6 +13,7 @@ import numpy as np
 from pairlearn.data.cells import MISSING, is_number, place_of, plain_text
 from pairlearn.errors import InputError
 from pairlearn.types import Floats
+from pairlearn.words import counted
 
 if TYPE_CHECKING:
     import polars
@@ -117,7 +118,7 @@ def _refuse_ragged(path: Path) -> None:
     for line, row in _rows_of_csv(path):
         expected = len(row) if expected is None else expected
         if row and len(row) != expected:
-            raise InputError(f"{path}: line {line} has {len(row)} fields, but the header has {expected}")
+            raise InputError(f"{path}: line {line} has {counted(len(row), 'field')}, but the header has {expected}")
 
 
 def _rows_of_csv(path: Path) -> Iterable[tuple[int, list[str]]]:

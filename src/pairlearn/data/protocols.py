@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from pairlearn.errors import InputError, MissingIdsError, counted
+from pairlearn.errors import InputError, MissingIdsError
 from pairlearn.pairs import Pairs
 from pairlearn.types import Examples, Ints
+from pairlearn.words import counted
 
 NEVER_TESTED = -1
 """Fold of the pairs that only train, as in scikit-learn's PredefinedSplit."""
@@ -53,7 +54,10 @@ class Protocol:
         columns = ("left_numbers", "right_names", "right_numbers", "labels", "fold", *(("places",) * bool(self.places)))
         for name in columns:
             if len(getattr(self, name)) != len(self):
-                raise InputError(f"{name} has {len(getattr(self, name))} entries for {len(self)} pairs; give one each")
+                raise InputError(
+                    f"{name} has {counted(len(getattr(self, name)), 'entry')} for {counted(len(self), 'pair')}; "
+                    "give one each"
+                )
 
     def __len__(self) -> int:
         return len(self.left_names)
@@ -186,7 +190,7 @@ def _row(path: str | Path, number: int, line: str, same: bool) -> Row:
     place, fields = f"{path}, line {number}", line.split()
     if len(fields) != (3 if same else 4):
         wanted = "a matched pair: name, number, number" if same else "a mismatched pair: name, number, name, number"
-        raise InputError(f"{place} has {len(fields)} fields, but should hold {wanted}; correct it or line 1")
+        raise InputError(f"{place} has {counted(len(fields), 'field')}, but should hold {wanted}; correct it or line 1")
     left, right = (fields[0], fields[1]), (fields[0] if same else fields[2], fields[-1])
     for _, cell in (left, right):
         if not (cell.isascii() and cell.isdigit()) or int(cell) < 1:

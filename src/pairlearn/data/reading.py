@@ -19,6 +19,7 @@ from pairlearn.data.labels import read_labels
 from pairlearn.data.tables import ExampleTable, PairTable
 from pairlearn.errors import InputError
 from pairlearn.types import Floats
+from pairlearn.words import counted
 
 if TYPE_CHECKING:
     import polars
@@ -62,7 +63,9 @@ def read_pairs(path: str | Path, left: str = "left", right: str = "right", label
     if label not in columns:
         return PairTable(str(path), lefts, rights)
     if len(columns[label]) != len(lefts):
-        raise InputError(f"{path}: {len(columns[label])} labels for {len(lefts)} pairs; give one per pair")
+        raise InputError(
+            f"{path}: {counted(len(columns[label]), 'label')} for {counted(len(lefts), 'pair')}; give one per pair"
+        )
     labels, spelling = read_labels(columns[label], f"{path}, column {label!r}")
     return PairTable(str(path), lefts, rights, labels, spelling)
 
@@ -81,7 +84,9 @@ def _column(path: Path, arrays: Arrays, name: str, rows: int) -> tuple[str, ...]
         return None
     column = read_ids(path, name, as_strings(path, name, arrays[name]))
     if len(column) != rows:
-        raise InputError(f"{path}: {name} has {len(column)} entries for {rows} examples; give one per row")
+        raise InputError(
+            f"{path}: {name} has {counted(len(column), 'entry')} for {counted(rows, 'example')}; give one per row"
+        )
     return column
 
 

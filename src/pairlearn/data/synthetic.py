@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from pairlearn.errors import InputError
 from pairlearn.types import Bools, Floats, Ints
+from pairlearn.words import counted
 
 Seed = int | np.random.Generator | None
 Sample = tuple[Floats, Ints]
@@ -259,7 +260,7 @@ def _first_examples(classes: np.ndarray[Any, Any], epcr: int) -> list[Ints]:
     counts = np.bincount(group)
     if counts.min() < epcr:
         raise InputError(
-            f"class {names[counts.argmin()]} has {counts.min()} examples but epcr={epcr} are needed; "
+            f"class {names[counts.argmin()]} has {counted(int(counts.min()), 'example')} but epcr={epcr} are needed; "
             f"use epcr <= {counts.min()} or drop the small classes"
         )
     by_class = np.split(np.argsort(group, kind="stable"), np.cumsum(counts)[:-1])

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pairlearn.errors import MissingIdsError, counted
+from pairlearn.errors import MissingIdsError
 from pairlearn.pairs import Pairs
 from pairlearn.types import Floats, Ints
+from pairlearn.words import counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pairlearn.errors import InputError, counted
+from pairlearn.errors import InputError
 from pairlearn.examples import check_examples, count_examples, stack_examples
 from pairlearn.functions.batch import Batch, sources_of
 from pairlearn.functions.parts import BLOCK, FormPart, LinePart, as_rows
@@ -17,11 +17,12 @@ from pairlearn.kernels import Kernel
 from pairlearn.operators.blocked import kernel_diagonal, self_values
 from pairlearn.operators.rows import PairRows, show
 from pairlearn.operators.source import AnySource, Source, join_sources
-from pairlearn.pair_kernels import Leaf, PairKernel, Seen, View
-from pairlearn.pair_kernels.kernel import Term
+from pairlearn.pair_kernels import Leaf, PairKernel, View, ViewKernel
+from pairlearn.pair_kernels.canonical import Term
 from pairlearn.pair_kernels.views import PAIRS_ONLY
 from pairlearn.pairs import Pairs
 from pairlearn.types import Examples, Floats, Ints
+from pairlearn.words import counted
 
 SIGNS = {"symmetric": 1, "antisymmetric": -1, "none": 0}
 
@@ -169,7 +170,7 @@ class PairFunction:
         sources = {base: self._compared(base, batch) for base in kernel.bases if base is not None}
 
         def across(leaf: Leaf) -> Floats:
-            if isinstance(leaf, Seen):
+            if isinstance(leaf, ViewKernel):
                 return rows.compared(leaf, support)
             assert leaf.base is not None
             return sources[leaf.base].table_block(leaf, rows, support)

@@ -17,7 +17,7 @@ from pairlearn.loops import products
 from pairlearn.operators.form import PairForm, times
 from pairlearn.operators.rows import PairRows
 from pairlearn.operators.source import Source, join_sources
-from pairlearn.pair_kernels import Seen, Table
+from pairlearn.pair_kernels import Table, ViewKernel
 from pairlearn.types import Examples, Floats, Ints
 
 BLOCK = 2**28
@@ -101,11 +101,11 @@ class FormPart:
 class LinePart:
     """⟨φ(a, b), w⟩ for a view whose kernel has features; w = factor · Σ_k θ_k φ(pair_k)."""
 
-    leaf: Seen
+    leaf: ViewKernel
     weights: Floats
 
     @classmethod
-    def of(cls, factor: float, leaf: Seen, support: PairRows, coefficients: Floats) -> LinePart | None:
+    def of(cls, factor: float, leaf: ViewKernel, support: PairRows, coefficients: Floats) -> LinePart | None:
         """The weights of the support pairs, None where the kernel on this view has no features."""
         Z = leaf.kernel.features(support.shown[leaf.view, False])
         return None if Z is None else cls(leaf, factor * (coefficients @ as_rows(Z)))

@@ -1,4 +1,10 @@
-"""What a base kernel is: a frozen value that compares two tables of examples."""
+"""What a base kernel is: a frozen value that compares two tables of examples; sums, products, multiples of kernels.
+
+A new kernel is a frozen dataclass with `__call__` and `diag` (see `pairlearn.kernels.vector` for short ones);
+everything else has a default that is always right, if not always fast. What a kernel *claims* (`definite`, `isotropic`,
+`parity`) decides what is derived from it: symmetry of pair kernels, which checks are skipped, which operator is used. A
+wrong claim is not noticed at fit; `pairlearn.testing.check_kernel` tries each of them.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +22,22 @@ from pairlearn.types import Examples, Floats, Ints
 class Kernel(ABC):
     """Similarity of examples: `kernel(A, B)` is the (len(A), len(B)) matrix k(a, b).
 
-    `definite` says whether every Gram matrix is positive semidefinite: True, False or None (unknown).
-    `isotropic` says that k depends on inner products only, hence k(Ta, Tb) = k(a, b) for every orthogonal T;
-    `parity` is +1 when k(−a, b) = k(a, b), −1 when k(−a, b) = −k(a, b), 0 otherwise or when unknown.
+    `definite` says whether every Gram matrix is positive semidefinite: True, False or None (unknown). Machines trust
+    True, refuse False, and check a sample for None.
+    `isotropic` says that k depends on inner products only, hence k(Ta, Tb) = k(a, b) for every orthogonal T; on
+    features of pairs, whose swap is such a T, it makes the pair kernel order-invariant.
+    `parity` is +1 when k(−a, b) = k(a, b), −1 when k(−a, b) = −k(a, b), 0 otherwise or when unknown; on features that
+    change sign with the order of a pair, it makes the pair kernel symmetric or antisymmetric.
+
     `symmetric` says that k(a, b) = k(b, a) follows from its form; where it does not, Gram matrices are checked.
     `precomputed` says that examples are rows of similarities to the training examples: these are known only by their
     columns, so new examples are compared with them but not with each other, and rows are no features.
-    Kernels add, multiply and scale: `Linear() + 0.5 * Gaussian(gamma=2.0)`.
+
+    Kernels add, multiply and scale:
+
+    >>> from pairlearn.kernels import Gaussian, Linear
+    >>> Linear() + 0.5 * Gaussian(gamma=2.0)
+    Linear() + 0.5 * Gaussian(gamma=2.0)
     """
 
     definite: bool | None = True
@@ -45,15 +60,26 @@ class Kernel(ABC):
         """Vector of k(a, a), shape (len(A),)."""
 
     def resolved(self, examples: Examples) -> Kernel:
-        """The same kernel with every data-dependent parameter fixed on these examples."""
+        """The same kernel with every data-dependent parameter fixed on these examples.
+
+        Machines call it once, on the examples that their training pairs refer to, so that no test example and no
+        unused one influences what is learnt.
+        """
         return self
 
     def features(self, A: Examples) -> Floats | None:
-        """Z with k(a, b) = ⟨z_a, z_b⟩ exactly, shape (len(A), r), or None when there is no cheap one."""
+        """Z with k(a, b) = ⟨z_a, z_b⟩ exactly, shape (len(A), r), or None when there is no cheap one.
+
+        With r features instead of a Gram matrix of m examples, products cost O(m·r²) instead of O(m³) and memory m·r
+        instead of m².
+        """
         return None
 
     def anchor(self, examples: Examples, index: Ints) -> Any:
-        """What must be kept of the examples `index` to compare others with them later."""
+        """What must be kept of the examples `index` to compare others with them later: B of `kernel(new, B)`.
+
+        The rows themselves for most kernels; a precomputed kernel keeps the numbers of their columns.
+        """
         return take_examples(examples, index)
 
     def __add__(self, other: Kernel) -> Kernel:
@@ -67,11 +93,17 @@ class Kernel(ABC):
 
 
 def _all_definite(*kernels: Kernel) -> bool | None:
+    """Sums and products of definite kernels are definite (Schur); of others nothing is known."""
     return True if all(kernel.definite is True for kernel in kernels) else None
 
 
+def _factor(kernel: Kernel) -> str:
+    """The kernel as a factor of a product: a sum in brackets."""
+    return f"({kernel!r})" if isinstance(kernel, Sum) else repr(kernel)
+
+
 class _Combined(Kernel):
-    """Two kernels on the same examples."""
+    """Two kernels on the same examples: what sums and products share."""
 
     first: Kernel
     second: Kernel
@@ -98,12 +130,15 @@ class _Combined(Kernel):
         return self.first.precomputed or self.second.precomputed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sum(_Combined):
-    """k₁(a, b) + k₂(a, b)."""
+    """k₁(a, b) + k₂(a, b); its features are those of both side by side."""
 
     first: Kernel
     second: Kernel
+
+    def __repr__(self) -> str:
+        return f"{self.first!r} + {self.second!r}"
 
     @property
     def parity(self) -> int:  # type: ignore[override]
@@ -123,12 +158,15 @@ class Sum(_Combined):
         return None if parts[0] is None or parts[1] is None else np.hstack(parts)  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Product(_Combined):
-    """k₁(a, b) · k₂(a, b)."""
+    """k₁(a, b) · k₂(a, b); no features, for there would be r₁·r₂ of them."""
 
     first: Kernel
     second: Kernel
+
+    def __repr__(self) -> str:
+        return f"{_factor(self.first)} * {_factor(self.second)}"
 
     @property
     def parity(self) -> int:  # type: ignore[override]
@@ -144,12 +182,15 @@ class Product(_Combined):
         return Product(self.first.resolved(examples), self.second.resolved(examples))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Scaled(Kernel):
-    """factor · k(a, b), factor > 0."""
+    """factor · k(a, b), factor > 0, so that definiteness, isotropy and parity stay what they are."""
 
     kernel: Kernel
     factor: float
+
+    def __repr__(self) -> str:
+        return f"{self.factor!r} * {_factor(self.kernel)}"
 
     def __post_init__(self) -> None:
         if not isinstance(self.factor, (int, float, np.number)) or not 0 < float(self.factor) < np.inf:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from pairlearn.errors import DefinitenessWarning, InputError
+from pairlearn.errors import DefinitenessWarning, InputError, warn_user
 from pairlearn.examples import check_examples, count_examples, take_examples
 from pairlearn.kernels.base import Kernel
 from pairlearn.kernels.similarity import check_symmetric
 from pairlearn.types import Examples, Floats, Ints
+from pairlearn.words import counted
 
 SAMPLE = 200
+"""Examples whose eigenvalues are computed when definiteness is unknown: about 5 ms, whatever the size of the table."""
 
 
 class Gram:
@@ -23,6 +25,9 @@ class Gram:
     >>> import numpy as np, pairlearn as pl
     >>> pl.kernels.Gram(pl.kernels.Linear(), np.eye(2)).matrix.tolist()
     [[1.0, 0.0], [0.0, 1.0]]
+
+    Data-dependent parameters are fixed on *these* examples: give the training examples alone. The matrix is computed
+    when it is first asked for.
     """
 
     def __init__(self, kernel: Kernel, examples: Examples, *, dtype: Any = np.float64) -> None:
@@ -36,6 +41,9 @@ class Gram:
         # A value: scikit-learn's clone may share it instead of copying the matrix for every fold.
         return self
 
+    def __repr__(self) -> str:
+        return f"Gram({self.kernel!r}, {counted(len(self), 'example')})"
+
     def __len__(self) -> int:
         return count_examples(self.examples)
 
@@ -46,7 +54,11 @@ class Gram:
 
 
 def gram_matrix(kernel: Kernel, examples: Examples, index: Ints, dtype: Any = np.float64) -> Floats:
-    """Gram matrix of the examples `index`, symmetric bit by bit."""
+    """Gram matrix of the examples `index`, (len(index), len(index)), symmetric bit by bit.
+
+    Computed in `dtype`, whatever the type of the examples: float32 examples in a float32 product would leave errors
+    of 1e-7 in a matrix whose differences a `metric` kernel squares.
+    """
     whole = len(index) == count_examples(examples)
     chosen = examples if whole else take_examples(examples, index)
     anchor = kernel.anchor(examples, index)
@@ -58,7 +70,9 @@ def gram_matrix(kernel: Kernel, examples: Examples, index: Ints, dtype: Any = np
 
 
 def _wide(table: Any, dtype: Any) -> Any:
-    return table.astype(dtype) if hasattr(table, "astype") and table.dtype != dtype else table
+    """Arrays and sparse matrices in this type; anything else (objects, columns of a matrix) as it is."""
+    numbers = isinstance(table, np.ndarray) or sparse.issparse(table)
+    return table.astype(dtype) if numbers and table.dtype != dtype else table
 
 
 def check_definite(kernel: Kernel, matrix: Floats) -> None:
@@ -79,9 +93,8 @@ def check_definite(kernel: Kernel, matrix: Floats) -> None:
             "similarity over basis examples and use a linear base on these features"
         )
     if kernel.definite is None and len(spread) < len(matrix):
-        warnings.warn(
+        warn_user(
             f"{type(kernel).__name__} is not known to be positive semidefinite; a sample of {len(spread)} "
             "examples showed no negative eigenvalue. Pass definite=True if you know better.",
             DefinitenessWarning,
-            stacklevel=3,
         )

@@ -1,20 +1,23 @@
-"""A linear kernel behind a linear map."""
+"""A linear kernel behind a linear map: what an online pseudo-metric has learnt, as a base kernel."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from pairlearn.errors import InputError
 from pairlearn.kernels.base import Kernel
+from pairlearn.kernels.content import ByContent, shape_of
 from pairlearn.types import Examples, Floats
 
 
-@dataclass(frozen=True, eq=False)
-class Mapped(Kernel):
-    """k(a, b) = ⟨Wᵀa, Wᵀb⟩ for a matrix W, (d, q).
+@dataclass(frozen=True, eq=False, repr=False)
+class Mapped(ByContent, Kernel):
+    """k(a, b) = ⟨Wᵀa, Wᵀb⟩ for a matrix W, (d, q); with WWᵀ = A this is aᵀAb, the inner product of a learnt metric.
 
     >>> import numpy as np
     >>> Mapped(np.array([[2.0], [0.0]]))(np.array([[1.0, 5.0]]), np.array([[3.0, 7.0]])).tolist()
@@ -35,3 +38,10 @@ class Mapped(Kernel):
     def diag(self, A: Examples) -> Floats:
         Z = self.features(A)
         return np.einsum("ij,ij->i", Z, Z)
+
+    def _content(self) -> Iterator[Any]:
+        yield shape_of(self.matrix).encode()
+        yield np.ascontiguousarray(self.matrix).data
+
+    def _summary(self) -> str:
+        return shape_of(self.matrix)

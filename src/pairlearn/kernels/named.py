@@ -1,8 +1,12 @@
-"""Base kernels by name: what `base=` accepts."""
+"""Base kernels by name: what `base=` accepts, and which kernels a model file may hold."""
 
 from __future__ import annotations
 
+from dataclasses import is_dataclass
+from types import ModuleType
+
 from pairlearn.errors import InputError
+from pairlearn.kernels import base, latent, mapped, matching, sequences, similarity, vector
 from pairlearn.kernels.base import Kernel, TwoDomains
 from pairlearn.kernels.gram import Gram
 from pairlearn.kernels.similarity import FromFunction, Precomputed
@@ -15,23 +19,43 @@ NAMED: dict[str, Kernel] = {
     "cosine": Cosine(),
     "precomputed": Precomputed(),
 }
+"""What a string means; everything else is written as a kernel, e.g. `base=pl.kernels.Gaussian(gamma=0.1)`."""
 
 
-def as_kernel(base: object) -> Kernel:
-    """A base kernel from its name, a Kernel, a Gram, any callable f(A, B) → matrix, or (left, right) of these."""
-    if isinstance(base, tuple):
-        if len(base) != 2:
-            raise InputError(f"two domains have two base kernels, (left, right), got {len(base)}")
-        return TwoDomains(as_kernel(base[0]), as_kernel(base[1]))
-    if isinstance(base, Kernel):
-        return base
-    if isinstance(base, Gram):
-        return base.kernel
-    if isinstance(base, str) and base in NAMED:
-        return NAMED[base]
-    if callable(base):
-        return FromFunction(base)
+def _kernels_of(module: ModuleType) -> list[type[Kernel]]:
+    """The kernels that a module defines: its frozen values that are kernels."""
+    found = (kind for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == module.__name__)
+    return [kind for kind in found if issubclass(kind, Kernel) and is_dataclass(kind)]
+
+
+MODULES = (base, vector, mapped, similarity, sequences, matching, latent)
+HOLD_CODE: tuple[type[Kernel], ...] = (FromFunction, latent.Latent)
+"""Kernels with functions of the user inside; a file that held them could run anything."""
+STORABLE: tuple[type[Kernel], ...] = tuple(
+    kind for module in MODULES for kind in _kernels_of(module) if kind not in HOLD_CODE
+)
+"""The kernels that a model file may hold, by class name: all of this package but those that hold code."""
+
+
+def as_kernel(given: object) -> Kernel:
+    """A base kernel from its name, a Kernel, a Gram, any callable f(A, B) → matrix, or (left, right) of these.
+
+    >>> as_kernel("poly"), as_kernel(("linear", "rbf"))
+    (Polynomial(degree=2, gamma=1.0, coef0=0.0), TwoDomains(left=Linear(), right=Gaussian(gamma='scale')))
+    """
+    if isinstance(given, tuple):
+        if len(given) != 2:
+            raise InputError(f"two domains have two base kernels, (left, right), got {len(given)}")
+        return TwoDomains(as_kernel(given[0]), as_kernel(given[1]))
+    if isinstance(given, Kernel):
+        return given
+    if isinstance(given, Gram):
+        return given.kernel
+    if isinstance(given, str) and given in NAMED:
+        return NAMED[given]
+    if callable(given):
+        return FromFunction(given)
     known = ", ".join(repr(name) for name in NAMED)
     raise InputError(
-        f"unknown base kernel {base!r}; choose {known}, a pl.kernels.Kernel, a pl.kernels.Gram or a callable"
+        f"unknown base kernel {given!r}; choose {known}, a pl.kernels.Kernel, a pl.kernels.Gram or a callable"
     )

@@ -1,64 +1,27 @@
-"""Kernels on rows of numbers, dense or sparse, float32 or float64."""
+"""Kernels on rows of numbers, dense or sparse, float32 or float64.
+
+To add one: a frozen dataclass with `__call__` and `diag` here (its claims as class attributes), and a line in the law
+tests. It is then a name of `pl.kernels`, adds and multiplies with all others and may be stored in model files.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 
 from pairlearn.errors import InputError
 from pairlearn.kernels.base import Kernel
+from pairlearn.kernels.rows import inner, power, rows, squared_norms, variance
 from pairlearn.types import Examples, Floats, Ints
-
-
-def _rows(A: Examples) -> Examples:
-    if not (sparse.issparse(A) or (isinstance(A, np.ndarray) and A.ndim == 2)):
-        shape = f" of shape {A.shape}" if isinstance(A, np.ndarray) else ""
-        raise InputError(
-            f"this kernel needs rows of numbers, got {type(A).__name__}{shape}; "
-            "flatten the examples or pass base=pl.kernels.FromFunction(similarity)"
-        )
-    return A
-
-
-def _inner(A: Examples, B: Examples) -> Floats:
-    """⟨a, b⟩ for all rows."""
-    A, B = _rows(A), _rows(B)
-    if A.shape[1] != B.shape[1]:
-        raise InputError(f"examples have {A.shape[1]} features, but the model was fitted with {B.shape[1]}")
-    product = A @ B.T if A.dtype.kind == "f" or B.dtype.kind == "f" else A.astype(np.float64) @ B.T
-    return cast(Floats, product.toarray() if sparse.issparse(product) else np.asarray(product))
-
-
-def _squared_norms(A: Examples) -> Floats:
-    A = _rows(A)
-    if sparse.issparse(A):
-        return np.asarray(A.multiply(A).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", A, A)
-
-
-def _power(values: Floats, degree: int) -> Floats:
-    # Repeated products keep integers exact and are faster than a float power.
-    result = values
-    for _ in range(int(degree) - 1):
-        result = result * values
-    return result
-
-
-def _variance(X: Examples) -> float:
-    """Variance of all entries, zeros of a sparse matrix included."""
-    if not sparse.issparse(X):
-        return float(np.var(X, dtype=np.float64))
-    size, values = X.shape[0] * X.shape[1], X.data.astype(np.float64)
-    mean = values.sum() / size
-    return float((((values - mean) ** 2).sum() + (size - len(values)) * mean**2) / size)
+from pairlearn.words import counted
 
 
 @dataclass(frozen=True)
 class Linear(Kernel):
-    """⟨a, b⟩.
+    """⟨a, b⟩, the kernel whose features are the examples themselves.
 
     >>> import numpy as np
     >>> Linear()(np.eye(2), np.array([[3.0, 4.0]])).ravel().tolist()
@@ -69,18 +32,18 @@ class Linear(Kernel):
     parity = -1
 
     def __call__(self, A: Examples, B: Examples) -> Floats:
-        return _inner(A, B)
+        return inner(A, B)
 
     def diag(self, A: Examples) -> Floats:
-        return _squared_norms(A)
+        return squared_norms(A)
 
     def features(self, A: Examples) -> Floats | None:
-        return np.asarray(_rows(A)) if not sparse.issparse(A) else None
+        return np.asarray(rows(A)) if not sparse.issparse(A) else None
 
 
 @dataclass(frozen=True)
 class Polynomial(Kernel):
-    """(γ⟨a, b⟩ + c)^degree; homogeneous when c = 0.
+    """(γ⟨a, b⟩ + c)^degree; homogeneous when c = 0, then of the parity of its degree. Indefinite for c < 0.
 
     >>> import numpy as np
     >>> Polynomial(degree=2)(np.eye(2), np.array([[3.0, 4.0]])).ravel().tolist()
@@ -107,15 +70,18 @@ class Polynomial(Kernel):
         return 0 if self.coef0 else 1 - 2 * (int(self.degree) % 2)
 
     def __call__(self, A: Examples, B: Examples) -> Floats:
-        return _power(self.gamma * _inner(A, B) + self.coef0, self.degree)
+        return power(self.gamma * inner(A, B) + self.coef0, self.degree)
 
     def diag(self, A: Examples) -> Floats:
-        return _power(self.gamma * _squared_norms(A) + self.coef0, self.degree)
+        return power(self.gamma * squared_norms(A) + self.coef0, self.degree)
 
 
 @dataclass(frozen=True)
 class Gaussian(Kernel):
     """exp(−γ‖a − b‖²); "scale" is γ = 1 / (d · variance of the training examples).
+
+    ‖a − b‖² is ‖a‖² + ‖b‖² − 2⟨a, b⟩, one matrix product instead of (len(A), len(B), d) differences. Rounding may
+    make it negative for nearby examples, so it is cut at 0; that k(a, a) = 1 holds exactly.
 
     >>> import numpy as np
     >>> Gaussian(gamma=0.5)(np.zeros((1, 2)), np.array([[1.0, 1.0]])).round(4).tolist()
@@ -132,15 +98,15 @@ class Gaussian(Kernel):
     def resolved(self, examples: Examples) -> Kernel:
         if self.gamma != "scale":
             return self
-        X = _rows(examples)
-        variance = _variance(X)
-        return replace(self, gamma=1.0 / (X.shape[1] * variance) if variance > 0 else 1.0)
+        X = rows(examples)
+        spread = X.shape[1] * variance(X)
+        return replace(self, gamma=1.0 / spread if spread > 0 else 1.0)
 
     def __call__(self, A: Examples, B: Examples) -> Floats:
-        D = _inner(A, B)
+        D = inner(A, B)
         D *= -2.0
-        D += _squared_norms(A)[:, None]
-        D += _squared_norms(B)[None, :]
+        D += squared_norms(A)[:, None]
+        D += squared_norms(B)[None, :]
         np.maximum(D, 0.0, out=D)
         if A is B:
             np.fill_diagonal(D, 0.0)
@@ -148,7 +114,7 @@ class Gaussian(Kernel):
         return np.exp(D, out=D)
 
     def diag(self, A: Examples) -> Floats:
-        return np.ones(_rows(A).shape[0])
+        return np.ones(rows(A).shape[0])
 
     def _number(self) -> float:
         if self.gamma == "scale":
@@ -158,7 +124,12 @@ class Gaussian(Kernel):
 
 @dataclass(frozen=True)
 class Exponential(Kernel):
-    """exp(k(a, b) / σ²) of another kernel k."""
+    """exp(k(a, b) / σ²) of another kernel k: all its powers at once, with weights 1 / (σ²ⁿ n!), hence definite if k is.
+
+    >>> import numpy as np
+    >>> Exponential(sigma=2.0)(np.eye(2), np.eye(2)).round(4).tolist()
+    [[1.284, 1.0], [1.0, 1.284]]
+    """
 
     kernel: Kernel = field(default_factory=Linear)
     sigma: float = 1.0
@@ -236,9 +207,12 @@ class Cosine(Kernel):
         return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Standardised(Kernel):
     """⟨(a − μ)/σ, (b − μ)/σ⟩ with mean and standard deviation per feature, fixed at fit; 0 for a constant feature.
+
+    Not isotropic, and of no parity: the mean is a point of its own. `mean` and `scale` are tuples, so that the kernel
+    stays a value that can be compared and stored.
 
     >>> import numpy as np
     >>> rows = np.array([[1.0], [3.0]])
@@ -249,10 +223,13 @@ class Standardised(Kernel):
     mean: tuple[float, ...] | None = None
     scale: tuple[float, ...] | None = None
 
+    def __repr__(self) -> str:
+        return "Standardised()" if self.mean is None else f"Standardised({counted(len(self.mean), 'feature')})"
+
     def resolved(self, examples: Examples) -> Kernel:
         if self.mean is not None:
             return self
-        X = np.asarray(_rows(examples), dtype=np.float64)
+        X = np.asarray(rows(examples), dtype=np.float64)
         return Standardised(tuple(X.mean(axis=0).tolist()), tuple(X.std(axis=0).tolist()))
 
     def features(self, A: Examples) -> Floats | None:
@@ -260,10 +237,10 @@ class Standardised(Kernel):
             raise InputError("mean and scale are fixed at fit; call kernel.resolved(examples) first")
         scale = np.array(self.scale)
         inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
-        return (np.asarray(_rows(A), dtype=np.float64) - np.array(self.mean)) * inverse
+        return (np.asarray(rows(A), dtype=np.float64) - np.array(self.mean)) * inverse
 
     def __call__(self, A: Examples, B: Examples) -> Floats:
-        return _inner(self.features(A), self.features(B))
+        return inner(self.features(A), self.features(B))
 
     def diag(self, A: Examples) -> Floats:
-        return _squared_norms(self.features(A))
+        return squared_norms(self.features(A))

@@ -12,7 +12,7 @@ from pairlearn.types import Bools, Floats, Ints
 
 
 def carry_over(function: PairFunction, bounded: Bools, pairs: Pairs, problem: Problem) -> Floats:
-    """A feasible start for `problem`: old coefficients where the same pair occurs again, zero elsewhere.
+    """A feasible start θ, (n,), for `problem`: old coefficients where the same pair occurs again, zero elsewhere.
 
     Examples are matched by content, pairs in either order when the kernel is symmetric; only a pair whose box has
     room for its sign takes a coefficient. One that was at its old bound (`bounded`) starts at the new one: most of
@@ -29,8 +29,8 @@ def carry_over(function: PairFunction, bounded: Bools, pairs: Pairs, problem: Pr
     old = _keys(left, right, m, ordered=function.sign != 1)
     new = _keys(pairs.left.astype(np.int64), pairs.right.astype(np.int64), m, ordered=function.sign != 1)
     values = np.where(bounded, np.sign(function.coefficients) * np.inf, function.coefficients)
-    for welcome, given in ((problem.upper > 0, values > 0), (problem.lower < 0, values < 0)):
-        places, chosen = np.nonzero(welcome)[0], np.nonzero(known & given)[0]
+    for has_room, given in ((problem.upper > 0, values > 0), (problem.lower < 0, values < 0)):
+        places, chosen = np.nonzero(has_room)[0], np.nonzero(known & given)[0]
         target, found = _match_keys(old[chosen], new[places])
         theta[places[target]] = values[chosen[found]]
     return feasible(theta, problem)
@@ -61,13 +61,20 @@ def feasible(theta: Floats, problem: Problem) -> Floats:
     return np.clip(theta, problem.lower, problem.upper)
 
 
+# Pairs are matched by one number each, low · m + high for m examples: sorting numbers finds millions of them at once.
+
+
 def _keys(left: Ints, right: Ints, m: int, *, ordered: bool) -> Ints:
     low, high = (left, right) if ordered else (np.minimum(left, right), np.maximum(left, right))
     return low.astype(np.int64) * m + high
 
 
 def _match_keys(old: Ints, new: Ints) -> tuple[Ints, Ints]:
-    """(place in `new`, place in `old`) of keys in both; one that occurs k times is matched up to k times."""
+    """(place in `new`, place in `old`) of keys in both; one that occurs k times is matched up to k times.
+
+    Repeated pairs share a coefficient in any way they like, so the first of the old goes to the first of the new, the
+    second to the second: `before` counts how many equal keys stand before each old one.
+    """
     order, rank = np.argsort(new, kind="stable"), np.argsort(old, kind="stable")
     before = np.arange(len(old)) - np.searchsorted(old[rank], old[rank])
     place = np.searchsorted(new[order], old[rank]) + before

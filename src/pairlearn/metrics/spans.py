@@ -19,9 +19,9 @@ from pairlearn.examples import count_examples, stack_examples, take_examples
 from pairlearn.kernels import Kernel
 from pairlearn.types import Examples, Floats, Ints
 
-NOTHING = 1e-10
+ROUNDING = 1e-10
 """A rest shorter than this share of its difference is rounding."""
-WHOLE = 1 / 3
+MOST_FOR_BASIS = 1 / 3
 """From this share of the features in use on, plain coordinates are cheaper than a basis."""
 
 
@@ -34,7 +34,7 @@ class Located(NamedTuple):
     length: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RowSpan:
     """Basis vectors as rows, (r, d), or None for plain coordinates: those of the features that are in use.
 
@@ -60,6 +60,9 @@ class RowSpan:
     def __len__(self) -> int:
         return len(self.active) if self.basis is None else len(self.basis)
 
+    def __repr__(self) -> str:
+        return f"RowSpan({len(self)} of {self.n_features} dimensions)"
+
     def locate(self, v: Floats) -> Located:
         """Project twice: the second time removes what rounding left."""
         square = float(v @ v)
@@ -72,7 +75,7 @@ class RowSpan:
         again = self.basis @ rest
         rest -= again @ self.basis
         length = float(np.sqrt(rest @ rest))
-        is_rounding = length <= NOTHING * np.sqrt(square)
+        is_rounding = length <= ROUNDING * np.sqrt(square)
         return Located(coordinates + again, square, rest, 0.0 if is_rounding else length)
 
     def extended(self, found: Located) -> tuple[RowSpan, Floats]:
@@ -85,9 +88,13 @@ class RowSpan:
         active = np.append(self.active, np.setdiff1d(active, self.active))
         return replace(self, active=active), found.rest[active]
 
-    def widened(self, matrix: Floats) -> tuple[RowSpan, Floats]:
-        """Span and matrix in plain coordinates once the basis is large, else as they are."""
-        if self.basis is None or len(self.basis) < WHOLE * len(self.active):
+    def simplified(self, matrix: Floats) -> tuple[RowSpan, Floats]:
+        """Span and matrix in plain coordinates once the basis is large, else as they are.
+
+        A = BᵀMB for basis rows B, (r, d): projecting a difference twice costs about 4·r·d products, which from r = d/3
+        on is more than the d² of an update in plain coordinates, where nothing needs to be projected.
+        """
+        if self.basis is None or len(self.basis) < MOST_FOR_BASIS * len(self.active):
             return self, matrix
         plain = self.basis[:, self.active]
         wide = plain.T @ matrix @ plain
@@ -123,7 +130,7 @@ class AnchoredPair(NamedTuple):
             yield cls(take_examples(examples, both), take_examples(anchors, both))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class KernelSpan:
     """Differences φ(x_i) − φ(x'_i) in the feature space of a kernel, with the Cholesky factor L of their Gram matrix.
 
@@ -139,6 +146,9 @@ class KernelSpan:
 
     def __len__(self) -> int:
         return len(self.factor)
+
+    def __repr__(self) -> str:
+        return f"KernelSpan({self.kernel!r}, {len(self)} differences)"
 
     def locate(self, pair: AnchoredPair) -> Located:
         """Coordinates of φ(x) − φ(x') by forward substitution."""
@@ -161,7 +171,7 @@ class KernelSpan:
             left, right = stack_examples(self.left, left), stack_examples(self.right, right)
         return replace(self, left=left, right=right, factor=factor), row
 
-    def widened(self, matrix: Floats) -> tuple[KernelSpan, Floats]:
+    def simplified(self, matrix: Floats) -> tuple[KernelSpan, Floats]:
         """A feature space has no coordinates of its own."""
         return self, matrix
 

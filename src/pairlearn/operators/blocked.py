@@ -10,7 +10,7 @@ from pairlearn.kernels import Kernel
 from pairlearn.operators.base import PairOperator
 from pairlearn.operators.rows import PairRows
 from pairlearn.operators.source import AnySource
-from pairlearn.pair_kernels import Leaf, PairKernel, Seen
+from pairlearn.pair_kernels import Leaf, PairKernel, ViewKernel
 from pairlearn.types import Floats, Ints
 
 Sources = Mapping[Kernel | None, AnySource]
@@ -55,7 +55,7 @@ def kernel_block(kernel: PairKernel, sources: Sources, rows: PairRows, cols: Pai
     """K(row pair, column pair) for any pair kernel, (len rows, len cols)."""
 
     def across(leaf: Leaf) -> Floats:
-        if isinstance(leaf, Seen):
+        if isinstance(leaf, ViewKernel):
             return rows.compared(leaf, cols)
         return sources[leaf.base].table_block(leaf, rows, cols)
 
@@ -71,6 +71,6 @@ def kernel_diagonal(kernel: PairKernel, sources: Sources, pairs: PairRows) -> Fl
 
 def self_values(leaf: Leaf, sources: Sources, pairs: PairRows) -> Floats:
     """Value of a leaf of every pair with itself, (n,)."""
-    if isinstance(leaf, Seen):
+    if isinstance(leaf, ViewKernel):
         return pairs.compared_with_itself(leaf)
     return sources[leaf.base].table_diagonal(leaf, pairs)

@@ -14,7 +14,7 @@ from pairlearn.operators.plan import Plan, check_budget, make_plan
 from pairlearn.operators.product import FeatureOperator, ProductOperator, SumOperator
 from pairlearn.operators.resolve import Resolved, resolve
 from pairlearn.operators.source import AnySource, Source, join_sources
-from pairlearn.pair_kernels import PairKernel, Seen
+from pairlearn.pair_kernels import PairKernel, ViewKernel
 from pairlearn.pairs import Pairs
 from pairlearn.types import Examples, Floats, Ints
 
@@ -86,7 +86,7 @@ def view_features(resolved: Resolved) -> list[Floats | None]:
     return [_view_features(leaf, resolved.shown[leaf.view, False], factor) for factor, leaf in terms]
 
 
-def _view_features(leaf: Seen, table: Examples, factor: float) -> Floats | None:
+def _view_features(leaf: ViewKernel, table: Examples, factor: float) -> Floats | None:
     Z = leaf.kernel.features(table)
     return None if Z is None or factor < 0 else np.sqrt(factor) * np.asarray(Z, dtype=np.float64)
 

@@ -11,24 +11,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from pairlearn.errors import InputError, TooLargeError
 from pairlearn.kernels import Kernel
+from pairlearn.linalg.room import BYTES, order_within
 from pairlearn.pair_kernels import PairKernel
 
 Kind = Literal["product", "blocked"]
 PER_PAIR = 8 * 9
 """Bytes per pair that every solver needs: bounds, labels, coefficients, gradient, selection keys, columns."""
 
-BYTES_OF_SET = 12
-"""Memory per pair of pairs of the largest working set: its matrix, and the factor of a smaller one."""
-
 LEAST_SET = 2 * 8 * 512**2
 """Bytes without which no plan is made: room for a working set of some 590 pairs."""
-
-LARGEST_SET = 60_000
-"""Pairs of the largest working set that is ever planned, whatever memory there is."""
 
 
 @dataclass(frozen=True)
@@ -145,8 +138,8 @@ def make_plan(
             f"{(choice.fixed + LEAST_SET) / 2**20:,.1f} MiB, but the budget is {budget / 2**20:,.1f} MiB; raise "
             "memory_budget, train on fewer pairs (pairs[rng.choice(len(pairs), n, replace=False)]) or use a linear base"
         )
-    working_set = min(int(np.sqrt(rest / BYTES_OF_SET)), LARGEST_SET)
-    most = choice.fixed + BYTES_OF_SET * min(n_pairs, working_set) ** 2
+    working_set = order_within(rest)
+    most = choice.fixed + BYTES * min(n_pairs, working_set) ** 2
     return Plan(choice.kind, choice.gram, working_set, most, budget, rest)
 
 

@@ -11,7 +11,7 @@ from pairlearn.examples import stack_examples
 from pairlearn.kernels import Kernel
 from pairlearn.kernels.base import join_sides
 from pairlearn.operators.rows import PairRows, Shown, show
-from pairlearn.pair_kernels import PairKernel, Seen, View
+from pairlearn.pair_kernels import PairKernel, View, ViewKernel
 from pairlearn.pairs import Pairs
 from pairlearn.types import Examples, Floats, Ints
 
@@ -89,7 +89,7 @@ def _resolved_views(kernel: PairKernel, pairs: Pairs, shown: Shown) -> dict[tupl
     # No parameter may depend on the order in which a pair is given; pairs of two tables have only one.
     orders = [shown, show(kernel, pairs.swapped())] if len(pairs.tables.sides) == 1 else [shown]
     both = {key: stack_examples(*(tables[key] for tables in orders)) for key in shown}
-    seen = [leaf for leaf in kernel.leaves if isinstance(leaf, Seen)]
+    seen = [leaf for leaf in kernel.leaves if isinstance(leaf, ViewKernel)]
     return {(leaf.view, leaf.kernel): leaf.kernel.resolved(both[leaf.view, leaf.swapped[0]]) for leaf in seen}
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pairlearn.examples import take_examples
-from pairlearn.pair_kernels import PairKernel, Seen, View
+from pairlearn.pair_kernels import PairKernel, View, ViewKernel
 from pairlearn.pairs import Pairs
 from pairlearn.types import Examples, Floats, Ints
 
@@ -43,12 +43,12 @@ class PairRows:
         """Every pair (a, b) as (b, a)."""
         return PairRows(self.right, self.left, {(view, not order): t for (view, order), t in self.shown.items()})
 
-    def compared(self, leaf: Seen, others: PairRows) -> Floats:
+    def compared(self, leaf: ViewKernel, others: PairRows) -> Floats:
         """k(φ(pair), φ(other pair)), (n, len(others)); a fresh array."""
         A, B = self.shown[leaf.view, leaf.swapped[0]], others.shown[leaf.view, leaf.swapped[1]]
         return np.array(leaf.kernel(A, B), dtype=np.float64)
 
-    def compared_with_itself(self, leaf: Seen) -> Floats:
+    def compared_with_itself(self, leaf: ViewKernel) -> Floats:
         """k(φ(pair), φ(pair)), (n,).
 
         k(φ(a, b), φ(b, a)) is not on the diagonal of k, so blocks of 256 are computed of which the diagonal is kept.
@@ -64,7 +64,7 @@ class PairRows:
 
 def show(kernel: PairKernel, pairs: Pairs, *, both_orders: bool = False) -> Shown:
     """What the kernel's views show of these pairs, swapped too where the kernel or the caller asks for it."""
-    wanted = {(leaf.view, order) for leaf in kernel.leaves if isinstance(leaf, Seen) for order in leaf.swapped}
+    wanted = {(leaf.view, order) for leaf in kernel.leaves if isinstance(leaf, ViewKernel) for order in leaf.swapped}
     if both_orders:
         wanted |= {(view, not order) for view, order in wanted}
     if any(order and "left" in view.blocks for view, order in wanted):

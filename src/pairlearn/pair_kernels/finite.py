@@ -2,57 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from pairlearn.errors import InputError
 from pairlearn.examples import refuse_nonfinite
 from pairlearn.kernels import Kernel
+from pairlearn.kernels.content import ByContent, shape_of
 from pairlearn.kernels.similarity import check_symmetric
 from pairlearn.pair_kernels.kernel import PairKernel, from_view
-from pairlearn.pair_kernels.views import Law, PairsOnly, Seen
+from pairlearn.pair_kernels.views import Law, PairsOnly, ViewKernel
 from pairlearn.pairs import Columns, Pairs, rows_by_id
 from pairlearn.types import Examples, Floats, Ints
+from pairlearn.words import counted
 
 NO_IDS = (
     "this kernel knows arcs by the ids of their two nodes, but these pairs carry no ids; "
     "build the pairs with graph.pairs(…) or pl.Pairs(…, ids=…)"
 )
-
-
-class _ByContent(ABC):
-    """A frozen value with arrays: equal when its content is equal bit by bit, compared through a digest."""
-
-    @abstractmethod
-    def _content(self) -> Iterator[Any]:
-        """Everything that tells two values apart, as buffers of bytes."""
-
-    @cached_property
-    def digest(self) -> str:
-        """Fingerprint of the content, computed once: arrays of gigabytes are hashed and compared often."""
-        found = hashlib.blake2b(digest_size=20)
-        for part in self._content():
-            found.update(part)
-        return found.hexdigest()
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or (type(other) is type(self) and other.digest == self.digest)
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.digest})"
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        # A value: scikit-learn's clone may share it instead of copying the matrix for every fold.
-        return self
 
 
 def find_arcs(arcs: Columns, pairs: Columns, n_nodes: int) -> tuple[Ints, Ints]:
@@ -80,7 +51,7 @@ def arc_keys(columns: Columns, n_nodes: int) -> Ints:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Arcs(PairsOnly, _ByContent):
+class Arcs(PairsOnly, ByContent):
     """Shows of every pair the number of its arc and, in the antisymmetric case, its direction: +1 as stored, else −1.
 
     Arc k joins the nodes `ids[left[k]]` and `ids[right[k]]`; pairs are found by their ids, in either order.
@@ -101,7 +72,9 @@ class Arcs(PairsOnly, _ByContent):
         for name in ("left", "right"):
             object.__setattr__(self, name, node_numbers(getattr(self, name), name, len(self.ids)))
         if len(self.left) != len(self.right):
-            raise InputError(f"left has {len(self.left)} entries and right has {len(self.right)}; arcs need both")
+            raise InputError(
+                f"left has {counted(len(self.left), 'entry')} and right has {len(self.right)}; arcs need both"
+            )
         if (self.left == self.right).any():
             raise InputError("an arc joins two different nodes; drop the arcs with left == right")
         if len(np.unique(arc_keys((self.left, self.right), len(self.ids)))) < len(self.left):
@@ -146,7 +119,7 @@ class Arcs(PairsOnly, _ByContent):
         first = int(outside.argmax())
         ends = [pairs.ids[int(column[first])] for column in pairs.columns]
         return (
-            f"{int(outside.sum())} of {len(pairs)} pairs are no arcs of the graph that this kernel was made for, "
+            f"{int(outside.sum())} of {len(pairs)} pairs are not arcs of the graph that this kernel was made for, "
             f"the first is ({ends[0]!r}, {ends[1]!r}); make the kernel on a graph with every arc that is to be "
             "scored, or use a kernel on features, which knows any pair"
         )
@@ -156,9 +129,12 @@ class Arcs(PairsOnly, _ByContent):
         yield self.left.data
         yield self.right.data
 
+    def _summary(self) -> str:
+        return f"{counted(len(self.left), 'arc')}, {counted(len(self.ids), 'node')}"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Finite(_ByContent, Kernel):
+class Finite(ByContent, Kernel):
     """s·s'·M[p, q] of rows (p, s), (q, s'): the number p of an arc and the sign s of its direction.
 
     >>> import numpy as np
@@ -192,6 +168,9 @@ class Finite(_ByContent, Kernel):
         yield repr(self.matrix.shape).encode()
         yield self.matrix.data
 
+    def _summary(self) -> str:
+        return shape_of(self.matrix)
+
 
 def finite(arcs: Arcs, matrix: Floats) -> PairKernel:
     """The pair kernel with these values between these arcs; reversed arcs have the same or the opposite value.
@@ -204,7 +183,7 @@ def finite(arcs: Arcs, matrix: Floats) -> PairKernel:
     kernel = Finite(matrix)
     if len(kernel.matrix) != len(arcs):
         raise InputError(f"{len(arcs)} arcs need a matrix of shape {(len(arcs), len(arcs))}, got {kernel.matrix.shape}")
-    return from_view(Seen(arcs, kernel))
+    return from_view(ViewKernel(arcs, kernel))
 
 
 def _check_names(ids: tuple[str | int, ...]) -> None:

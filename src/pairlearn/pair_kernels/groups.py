@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pairlearn.errors import SymmetryError
 from pairlearn.kernels import Kernel, as_kernel
-from pairlearn.pair_kernels.kernel import PairKernel, from_table, from_view, gaussian_of, power_of
+from pairlearn.pair_kernels.kernel import PairKernel, from_table, from_view
 from pairlearn.pair_kernels.table import table
-from pairlearn.pair_kernels.views import BLOCKS, Blocks, Seen
+from pairlearn.pair_kernels.views import BLOCKS, Blocks, ViewKernel
 
 
 def on_invariant(kernel: str | Kernel = "linear") -> PairKernel:
@@ -16,7 +16,7 @@ def on_invariant(kernel: str | Kernel = "linear") -> PairKernel:
     >>> (pl.pair_kernel("tensor") + pl.pair_kernels.on_invariant("rbf")).symmetry
     'symmetric'
     """
-    return from_view(Seen(Blocks(("invariant",)), as_kernel(kernel)))
+    return from_view(ViewKernel(Blocks(("invariant",)), as_kernel(kernel)))
 
 
 def on_signed(kernel: str | Kernel = "linear") -> PairKernel:
@@ -26,7 +26,7 @@ def on_signed(kernel: str | Kernel = "linear") -> PairKernel:
     >>> [pl.pair_kernels.on_signed(name).symmetry for name in ("linear", "poly", "rbf")]
     ['antisymmetric', 'symmetric', 'none']
     """
-    return from_view(Seen(Blocks(("signed",)), as_kernel(kernel)))
+    return from_view(ViewKernel(Blocks(("signed",)), as_kernel(kernel)))
 
 
 def on_blocks(kernel: str | Kernel = "linear", blocks: tuple[str, ...] = BLOCKS) -> PairKernel:
@@ -38,26 +38,23 @@ def on_blocks(kernel: str | Kernel = "linear", blocks: tuple[str, ...] = BLOCKS)
     >>> pl.pair_kernels.on_blocks("rbf").order_invariant, pl.pair_kernels.on_blocks("rbf").skewed().symmetry
     (True, 'antisymmetric')
     """
-    return from_view(Seen(Blocks(blocks), as_kernel(kernel)))
+    return from_view(ViewKernel(Blocks(blocks), as_kernel(kernel)))
 
 
 def group_linear(*, invariant: bool = True, signed: bool = True) -> PairKernel:
-    """ac + bd + ⟨z, z'⟩ + ⟨w, w'⟩, the first two by the base kernel: order-invariant, neither symmetric nor skew."""
+    """ac + bd + ⟨z, z'⟩ + ⟨w, w'⟩, the first two by the base kernel: order-invariant, neither symmetric nor skew.
+
+    The inner product of X = (x_a, z_ab, w_ab, x_b); its powers and its Gaussian, exp(−γ‖X − X'‖²), are
+    `power(group_linear(), 2, 1.0)` and `gaussian(group_linear(), 0.5)`.
+
+    >>> import pairlearn as pl
+    >>> kernel = pl.pair_kernels.gaussian(pl.pair_kernels.group_linear(), 0.5)
+    >>> kernel.symmetry, kernel.order_invariant, kernel.balanced().symmetry
+    ('none', True, 'symmetric')
+    """
     kernel = from_table(table(ac=1.0, bd=1.0))
     kernel = kernel + on_invariant() if invariant else kernel
     return kernel + on_signed() if signed else kernel
-
-
-def group_polynomial(
-    degree: int = 2, offset: float = 1.0, *, invariant: bool = True, signed: bool = True
-) -> PairKernel:
-    """(group_linear + r)^p: order-invariant."""
-    return power_of(group_linear(invariant=invariant, signed=signed), degree, offset)
-
-
-def group_gaussian(gamma: float = 1.0, *, invariant: bool = True, signed: bool = True) -> PairKernel:
-    """exp(−γ‖X − X'‖²) with the inner product of group_linear: order-invariant."""
-    return gaussian_of(group_linear(invariant=invariant, signed=signed), gamma)
 
 
 def balanced_composite(

@@ -1,49 +1,65 @@
-"""A pair kernel: a sum of products of atoms (tables, views, expressions), whose symmetry follows from its form."""
+"""A pair kernel: a sum of products of atoms (tables, kernels on views, expressions), whose symmetry follows from its
+form.
+
+`PairKernel` is one final class instead of a hierarchy of Sum, Product, Scaled and Balanced nodes: swapping a pair is
+then a rewriting of names, and a kernel is symmetric when its canonical form (see `canonical`) is its own rewriting.
+Values come from outside: `evaluate` is given a function that knows the values of tables and of kernels on views, and
+only combines them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, Union
+from typing import Literal
 
 import numpy as np
 
 from pairlearn.errors import InputError, SymmetryError
 from pairlearn.kernels import Kernel
+from pairlearn.pair_kernels.canonical import Atom, Leaf, Term, canonical
 from pairlearn.pair_kernels.outer import GaussianOf, Power
 from pairlearn.pair_kernels.table import Table
-from pairlearn.pair_kernels.views import Seen, View
+from pairlearn.pair_kernels.views import View, ViewKernel
 from pairlearn.types import Floats
 
 Symmetry = Literal["symmetric", "antisymmetric", "none"]
-Leaf = Table | Seen
-Atom = Union[Table, Seen, "Expression"]
-Term = tuple[float, tuple[Atom, ...]]
 Values = Callable[[Leaf], Floats]
 """Gives the values of a leaf: (rows, cols) across, or one per row, or one per column."""
 NOTHING = np.zeros(1)
 """Stands for self values that an outer function does not use."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PairKernel:
-    """Σ coefficient · Π atoms; pair kernels add, multiply and scale.
+    """K((a, b), (c, d)) = Σ coefficient · Π atoms; pair kernels add, multiply and scale.
 
     >>> import pairlearn as pl
     >>> tensor, metric = pl.pair_kernel("tensor"), pl.pair_kernel("metric")
     >>> tensor + metric == pl.pair_kernel("tensor_metric"), (tensor * metric).symmetry
     (True, 'symmetric')
+    >>> 2.0 * tensor.on(pl.kernels.Linear())
+    2 * pair_kernel('tensor').on(Linear())
     """
 
     terms: tuple[Term, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "terms", canonical(self.terms))
+
+    def __repr__(self) -> str:
+        # The names of kernels are known only once there are kernels.
+        from pairlearn.pair_kernels.text import written
+
+        return written(self)
 
     # -- derived facts
 
     @cached_property
     def symmetry(self) -> Symmetry:
-        """Whether K((b, a), ·) is K((a, b), ·), minus it, or neither."""
-        swapped = self._swapped_left()
+        """Whether K((b, a), ·) is K((a, b), ·), minus it, or neither; zero counts as symmetric."""
+        swapped = self.swapped(left=True, right=False)
         if swapped == self:
             return "symmetric"
         return "antisymmetric" if swapped == self._times(-1.0) else "none"
@@ -51,7 +67,7 @@ class PairKernel:
     @cached_property
     def order_invariant(self) -> bool:
         """Whether K((b, a), (d, c)) = K((a, b), (c, d))."""
-        return self._swapped_both() == self
+        return self.swapped(left=True, right=True) == self
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
@@ -70,7 +86,7 @@ class PairKernel:
     @property
     def blocks(self) -> tuple[str, ...]:
         """The per-pair blocks in use."""
-        return tuple(dict.fromkeys(b for leaf in self.leaves if isinstance(leaf, Seen) for b in leaf.view.blocks))
+        return tuple(dict.fromkeys(b for leaf in self.leaves if isinstance(leaf, ViewKernel) for b in leaf.view.blocks))
 
     @property
     def tables(self) -> tuple[Table, ...] | None:
@@ -78,46 +94,53 @@ class PairKernel:
         tables, _, _ = self.split()
         return tables if len(tables) == len(self.terms) else None
 
-    def split(self) -> tuple[tuple[Table, ...], tuple[tuple[float, Seen], ...], PairKernel | None]:
-        """The terms that are one table, those that are one view (with their factors), and the sum of all others."""
-        tables, seen, rest = [], [], []
+    def split(self) -> tuple[tuple[Table, ...], tuple[tuple[float, ViewKernel], ...], PairKernel | None]:
+        """The terms that are one table, those that are one view (with their factors), and the sum of all others.
+
+        Tables have fast products, linear kernels on views are thin matrices; the rest is computed block by block.
+        """
+        tables, views, rest = [], [], []
         for coefficient, atoms in self.terms:
             if len(atoms) == 1 and isinstance(atoms[0], Table):
                 tables.append(atoms[0])
-            elif len(atoms) == 1 and isinstance(atoms[0], Seen) and atoms[0].swapped == (False, False):
-                seen.append((coefficient, atoms[0]))
+            elif len(atoms) == 1 and isinstance(atoms[0], ViewKernel) and atoms[0].swapped == (False, False):
+                views.append((coefficient, atoms[0]))
             else:
                 rest.append((coefficient, atoms))
-        return tuple(tables), tuple(seen), PairKernel(tuple(rest)) if rest else None
+        return tuple(tables), tuple(views), PairKernel(tuple(rest)) if rest else None
 
     # -- building
 
     def on(self, base: Kernel) -> PairKernel:
         """The same kernel on this base; parts that have a base keep it."""
-        return _collect((c, tuple(atom.on(base) for atom in atoms)) for c, atoms in self.terms)
+        return PairKernel(tuple((c, tuple(atom.on(base) for atom in atoms)) for c, atoms in self.terms))
 
     def rebased(
         self, bases: Mapping[Kernel, Kernel], views: Mapping[tuple[View, Kernel], Kernel] | None = None
     ) -> PairKernel:
-        """The same kernel with every base, and every kernel on a view, replaced by what it maps to."""
-        return _collect((c, tuple(_rebased(atom, bases, views or {}) for atom in atoms)) for c, atoms in self.terms)
+        """The same kernel with every base, and every kernel on a view, replaced by what it maps to.
+
+        This is how parameters that depend on data (gamma="scale", means) are fixed inside a pair kernel at fit.
+        """
+        known = views or {}
+        return PairKernel(tuple((c, tuple(_rebased(atom, bases, known) for atom in atoms)) for c, atoms in self.terms))
 
     def with_view(self, old: View, new: View) -> PairKernel:
         """The same kernel on what another view shows."""
 
-        def turn(atom: Atom) -> Atom:
-            return replace(atom, view=new) if isinstance(atom, Seen) and atom.view == old else atom
+        def moved(atom: Atom) -> Atom:
+            return replace(atom, view=new) if isinstance(atom, ViewKernel) and atom.view == old else atom
 
-        return PairKernel(tuple((c, tuple(map(turn, atoms))) for c, atoms in self.terms))
+        return PairKernel(tuple((c, tuple(map(moved, atoms))) for c, atoms in self.terms))
 
     def __add__(self, other: PairKernel) -> PairKernel:
         if not isinstance(other, PairKernel):
             return NotImplemented
-        return _collect((*self.terms, *other.terms))
+        return PairKernel((*self.terms, *other.terms))
 
     def __mul__(self, other: PairKernel | float) -> PairKernel:
         if isinstance(other, PairKernel):
-            return _collect((c1 * c2, a1 + a2) for c1, a1 in self.terms for c2, a2 in other.terms)
+            return PairKernel(tuple((c1 * c2, a1 + a2) for c1, a1 in self.terms for c2, a2 in other.terms))
         if not isinstance(other, (int, float, np.number)) or not 0 < float(other) < np.inf:
             raise InputError(f"a pair kernel is scaled by a finite factor > 0, got {other!r}")
         return self._times(float(other))
@@ -140,33 +163,32 @@ class PairKernel:
 
     def order_invariant_part(self) -> PairKernel:
         """½(K(ab, cd) + K(ba, dc)), which is order-invariant for any K."""
-        return self._times(0.5) + self._swapped_both()._times(0.5)
+        return self._times(0.5) + self.swapped(left=True, right=True)._times(0.5)
+
+    def swapped(self, *, left: bool, right: bool) -> PairKernel:
+        """K(ba, cd) for `left`, K(ab, dc) for `right`, K(ba, dc) for both."""
+
+        def swap(coefficient: float, atoms: tuple[Atom, ...]) -> Term:
+            found = [atom.swap(left, right) for atom in atoms]
+            return coefficient * float(np.prod([sign for sign, _ in found])), tuple(atom for _, atom in found)
+
+        return PairKernel(tuple(swap(c, atoms) for c, atoms in self.terms))
 
     def _half(self, sign: float) -> PairKernel:
         if not self.order_invariant:
             raise SymmetryError("K(ab, cd) and K(ba, dc) differ; call .order_invariant_part() first")
-        return self._times(0.5) + self._swapped_left()._times(0.5 * sign)
+        return self._times(0.5) + self.swapped(left=True, right=False)._times(0.5 * sign)
 
     def _times(self, factor: float) -> PairKernel:
-        return _collect((c * factor, atoms) for c, atoms in self.terms)
-
-    def _swapped_left(self) -> PairKernel:
-        return self._turned(left=True, right=False)
-
-    def _swapped_both(self) -> PairKernel:
-        return self._turned(left=True, right=True)
-
-    def _turned(self, *, left: bool, right: bool) -> PairKernel:
-        def turn(coefficient: float, atoms: tuple[Atom, ...]) -> Term:
-            turned = [atom.turned(left, right) for atom in atoms]
-            return coefficient * float(np.prod([sign for sign, _ in turned])), tuple(atom for _, atom in turned)
-
-        return _collect(turn(c, atoms) for c, atoms in self.terms)
+        return PairKernel(tuple((c * factor, atoms) for c, atoms in self.terms))
 
     # -- values
 
     def evaluate(self, cross: Values, left: Values, right: Values) -> Floats:
-        """Values from those of the leaves: across (rows, cols), and self values of rows and columns."""
+        """Values (rows, cols) from those of the leaves: across (rows, cols), and self values of rows and columns.
+
+        Every value that `cross` gives is overwritten: it must be a fresh array.
+        """
         total: Floats | None = None
         for coefficient, atoms in self.terms:
             value: Floats | None = None
@@ -193,7 +215,11 @@ class PairKernel:
 
 @dataclass(frozen=True)
 class Expression:
-    """κ(projection) of an order-invariant pair kernel. `mirrored` takes the projection at ((b, a), (c, d))."""
+    """κ(projection) of an order-invariant pair kernel. `mirrored` takes the projection at ((b, a), (c, d)).
+
+    Order invariance is required because κ may need the self values of both pairs: K(ba, ba) = K(ab, ab) makes them
+    independent of the order, so that one flag is all that swapping can change.
+    """
 
     outer: Power | GaussianOf
     projection: PairKernel
@@ -206,13 +232,13 @@ class Expression:
     @property
     def cross(self) -> PairKernel:
         """The kernel of s₁₂."""
-        return self.projection._swapped_left() if self.mirrored else self.projection
+        return self.projection.swapped(left=True, right=False) if self.mirrored else self.projection
 
     def on(self, base: Kernel) -> Expression:
         """The same expression on this base; parts that have a base keep it."""
         return replace(self, projection=self.projection.on(base))
 
-    def turned(self, left: bool, right: bool) -> tuple[float, Expression]:
+    def swap(self, left: bool, right: bool) -> tuple[float, Expression]:
         """With the left and/or right pair swapped: a sign and an expression, reduced by the projection's symmetry."""
         if left == right or self.projection.symmetry == "symmetric":
             return 1.0, self
@@ -240,65 +266,16 @@ def _self_value(atom: Atom, own: Values) -> Floats:
 def _rebased(atom: Atom, bases: Mapping[Kernel, Kernel], views: Mapping[tuple[View, Kernel], Kernel]) -> Atom:
     if isinstance(atom, Expression):
         return replace(atom, projection=atom.projection.rebased(bases, views))
-    if isinstance(atom, Seen):
+    if isinstance(atom, ViewKernel):
         return replace(atom, kernel=views.get((atom.view, atom.kernel), atom.kernel))
     return atom if atom.base is None else replace(atom, base=bases[atom.base])
 
 
-def _collect(terms: Iterable[Term]) -> PairKernel:
-    """Canonical form: tables on one base are merged, equal products are added, zeros are dropped."""
-    tables: dict[Kernel | None, Table] = {}
-    products: dict[tuple[Atom, ...], float] = {}
-    for coefficient, atoms in terms:
-        atoms, coefficient = _merged_factors(atoms, coefficient)
-        if len(atoms) == 1 and isinstance(atoms[0], Table):
-            part = atoms[0].scaled(coefficient)
-            tables[part.base] = tables[part.base].plus(part) if part.base in tables else part
-        else:
-            products[atoms] = products.get(atoms, 0.0) + coefficient
-    found: list[Term] = [(1.0, (part,)) for part in tables.values() if part.terms]
-    found += [(c, atoms) for atoms, c in products.items() if c != 0.0]
-    return PairKernel(tuple(sorted(found, key=repr)))
-
-
-def _merged_factors(atoms: tuple[Atom, ...], coefficient: float) -> tuple[tuple[Atom, ...], float]:
-    """Multiply tables on one base where the degree stays ≤ 2; give every table a leading coefficient in [1, 2).
-
-    Only signs and powers of two are moved: they are exact, so that equal kernels stay equal.
-    """
-    factors: list[Atom] = []
-    for atom in atoms:
-        for position, other in enumerate(factors):
-            if isinstance(atom, Table) and isinstance(other, Table) and atom.base == other.base:
-                merged = atom.times(other)
-                if merged is not None:
-                    factors[position] = merged
-                    break
-        else:
-            factors.append(atom)
-    if len(factors) > 1:
-        for position, atom in enumerate(factors):
-            if isinstance(atom, Table) and atom.terms:
-                lead = np.copysign(2.0 ** np.floor(np.log2(abs(atom.terms[0][1]))), atom.terms[0][1])
-                factors[position], coefficient = atom.scaled(1.0 / lead), coefficient * lead
-    return tuple(sorted(factors, key=repr)), coefficient
-
-
 def from_table(part: Table) -> PairKernel:
     """A pair kernel that is one table."""
-    return _collect([(1.0, (part,))])
-
-
-def from_view(part: Seen) -> PairKernel:
-    """A pair kernel that is a kernel on a view of pairs."""
     return PairKernel(((1.0, (part,)),))
 
 
-def power_of(kernel: PairKernel, degree: int, offset: float = 0.0) -> PairKernel:
-    """(K + r)^p of an order-invariant pair kernel."""
-    return PairKernel(((1.0, (Expression(Power(degree, offset), kernel),)),))
-
-
-def gaussian_of(kernel: PairKernel, gamma: float = 1.0) -> PairKernel:
-    """exp(−γ(K₁₁ + K₂₂ − 2K₁₂)) of an order-invariant pair kernel."""
-    return PairKernel(((1.0, (Expression(GaussianOf(gamma), kernel),)),))
+def from_view(part: ViewKernel) -> PairKernel:
+    """A pair kernel that is a kernel on a view of pairs."""
+    return PairKernel(((1.0, (part,)),))

@@ -1,9 +1,14 @@
-"""Outer functions: κ(s) of a pair kernel's value s, plus one self value per pair."""
+"""Outer functions: κ(s) of a pair kernel's value s, plus one self value per pair.
+
+Both are called as `outer(s12, s11, s22)`: s₁₂ (rows, cols) is overwritten by the result, s₁₁ is a column and s₂₂ a row
+of self values, used only where `needs_self`. `parity` is +1 when κ(−s) = κ(s), −1 when κ(−s) = −κ(s), 0 otherwise: over
+an antisymmetric projection it decides whether the kernel is symmetric, antisymmetric or neither.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,22 +16,9 @@ from pairlearn.errors import InputError
 from pairlearn.types import Floats
 
 
-class Outer(Protocol):
-    """κ of an inner product s₁₂ and the self products s₁₁, s₂₂."""
-
-    needs_self: bool
-
-    @property
-    def parity(self) -> int:
-        """+1 when κ(−s) = κ(s), −1 when κ(−s) = −κ(s), 0 otherwise (at fixed self products)."""
-
-    def __call__(self, s12: Floats, s11: Floats, s22: Floats) -> Floats:
-        """κ, computed in place of s₁₂; s₁₁ is a column, s₂₂ a row."""
-
-
 @dataclass(frozen=True)
 class Power:
-    """(s + r)^p."""
+    """(s + r)^p, by repeated products: exact for small whole numbers, and faster than a float power."""
 
     degree: int
     offset: float = 0.0
@@ -52,7 +44,10 @@ class Power:
 
 @dataclass(frozen=True)
 class GaussianOf:
-    """exp(−γ(s₁₁ + s₂₂ − 2 s₁₂))."""
+    """exp(−γ(s₁₁ + s₂₂ − 2 s₁₂)), the Gaussian of the distance that the inner product s defines.
+
+    Rounding may make the squared distance negative; it is cut at 0, so that no value exceeds 1.
+    """
 
     gamma: float = 1.0
     needs_self: ClassVar[bool] = True

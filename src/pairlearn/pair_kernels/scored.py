@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import joblib
@@ -11,15 +11,16 @@ import numpy as np
 
 from pairlearn.errors import InputError
 from pairlearn.kernels import Kernel
+from pairlearn.kernels.content import ByContent
 from pairlearn.kernels.vector import Standardised
 from pairlearn.pair_kernels.kernel import PairKernel, from_view
-from pairlearn.pair_kernels.views import Law, Seen
+from pairlearn.pair_kernels.views import Law, ViewKernel
 from pairlearn.pairs import Pairs
 from pairlearn.types import Examples, Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scored:
+class ModelScores(ByContent):
     """Shows the scores that fitted models give to each pair, (n, models); views are equal when their models are."""
 
     models: tuple[Any, ...]
@@ -28,7 +29,7 @@ class Scored:
 
     def __post_init__(self) -> None:
         for model in self.models:
-            if not hasattr(model, "decision_function"):
+            if not callable(getattr(model, "decision_function", None)):
                 raise InputError(
                     f"a {type(model).__name__} gives no scores; pass a fitted model with decision_function"
                 )
@@ -43,7 +44,7 @@ class Scored:
     def show_block(self, probe: Examples, gallery: Examples) -> Floats:
         """The scores of every probe with every gallery example, one row per pair, gallery first."""
         for model in self.models:
-            if not hasattr(model, "score_block"):
+            if not callable(getattr(model, "score_block", None)):
                 raise InputError(f"a {type(model).__name__} has no score_block; score pl.Pairs instead")
         blocks = [np.asarray(model.score_block(probe, gallery), dtype=float) for model in self.models]
         return np.column_stack([block.ravel() for block in blocks])
@@ -51,19 +52,12 @@ class Scored:
     def law(self, kernel: Kernel) -> Law:
         return "symmetric"
 
-    @cached_property
-    def digest(self) -> str:
-        """Of the models' types, parameters and learnt numbers."""
-        return str(joblib.hash([(type(model).__name__, vars(model)) for model in self.models]))
+    def _content(self) -> Iterator[Any]:
+        """Types, parameters and learnt numbers of the models."""
+        yield str(joblib.hash([(type(model).__name__, vars(model)) for model in self.models])).encode()
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Scored) and self.digest == other.digest
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
-
-    def __repr__(self) -> str:
-        return f"Scored({', '.join(type(model).__name__ for model in self.models)}, {self.digest[:8]})"
+    def _summary(self) -> str:
+        return ", ".join(type(model).__name__ for model in self.models)
 
 
 def on_score(*models: Any, weight: float = 1.0) -> PairKernel:
@@ -80,4 +74,4 @@ def on_score(*models: Any, weight: float = 1.0) -> PairKernel:
     """
     if not models:
         raise InputError("on_score needs at least one fitted model, e.g. pl.CosineBaseline()")
-    return from_view(Seen(Scored(models), Standardised())) * weight
+    return from_view(ViewKernel(ModelScores(models), Standardised())) * weight

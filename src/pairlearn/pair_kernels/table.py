@@ -1,8 +1,13 @@
-"""Pair kernels of degree ≤ 2: small tables over four look-ups of a base Gram matrix."""
+"""Pair kernels of degree ≤ 2: small tables over four look-ups of a base Gram matrix.
+
+Between the pairs (a, b) and (c, d) a base kernel has four values, ac = k(a, c), ad, bc and bd. Most pair kernels are
+polynomials of degree ≤ 2 in them, so a table of at most fifteen coefficients says everything: swapping the left pair
+exchanges the names a and b, hence symmetry is a comparison of tables; rows, blocks and fast products follow too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, product
 from typing import NamedTuple
@@ -18,7 +23,7 @@ Monomial = tuple[str, ...]
 MONOMIALS: tuple[Monomial, ...] = tuple(
     m for degree in range(3) for m in combinations_with_replacement(LOOKUPS, degree)
 )
-"""(), (ac,), …, (bd, bd): the fifteen monomials of degree ≤ 2, in the order the compiled loops use."""
+"""(), (ac,), …, (bd, bd): the fifteen monomials of degree ≤ 2; a stored table may hold no other."""
 
 SWAP_LEFT = {"ac": "bc", "bc": "ac", "ad": "bd", "bd": "ad"}
 SWAP_RIGHT = {"ac": "ad", "ad": "ac", "bc": "bd", "bd": "bc"}
@@ -33,7 +38,7 @@ class Quad(NamedTuple):
     bd: Floats
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
     """Σ coefficient · monomial over ac, ad, bc, bd, the base kernel's values between two pairs.
 
@@ -49,16 +54,16 @@ class Table:
         """Largest number of look-ups in a monomial."""
         return max((len(monomial) for monomial, _ in self.terms), default=0)
 
-    @property
-    def coefficients(self) -> Floats:
-        """All fifteen coefficients in the order of MONOMIALS."""
-        given = dict(self.terms)
-        return np.array([given.get(monomial, 0.0) for monomial in MONOMIALS])
+    def __repr__(self) -> str:
+        """As `table` is called: table(ac_bd=0.5, ad_bc=0.5)."""
+        named = [f"{'_'.join(m) if m else 'constant'}={c!r}" for m, c in self.terms]
+        base = [] if self.base is None else [f"base={self.base!r}"]
+        return f"table({', '.join(named + base)})"
 
     def _renamed(self, names: Mapping[str, str]) -> Table:
         return _collect(((tuple(names[n] for n in m), c) for m, c in self.terms), self.base)
 
-    def turned(self, left: bool, right: bool) -> tuple[float, Table]:
+    def swap(self, left: bool, right: bool) -> tuple[float, Table]:
         """With the left and/or right pair swapped; the sign is always 1, for tables hold their own."""
         table = self._renamed(SWAP_LEFT) if left else self
         return 1.0, table._renamed(SWAP_RIGHT) if right else table
@@ -100,7 +105,10 @@ class Table:
 def weights(part: Table) -> Floats | None:
     """The table on 1, s, t, s², t², s·t, ac·bd, ad·bc with s, t = (ac + bd) ± (ad + bc), or None if it is not one.
 
-    Every order-invariant table that is symmetric in its two pairs has these eight weights.
+    Every order-invariant table that is symmetric in its two pairs has these eight weights. In this grouping swapping a
+    pair exchanges summands within a sum, which changes no bit, and turns t into −t exactly: values are symmetric or
+    antisymmetric bit by bit, and reflexive pairs have rows of exact zeros. Fifteen coefficients evaluated one by one
+    would be so only up to rounding, and slower.
     """
     w = dict(part.terms)
     both = (("ac", "bd"), ("ad", "bc")), ((("ac", "ac"), ("bd", "bd")), (("ad", "ad"), ("bc", "bc")))
@@ -125,9 +133,10 @@ def weights(part: Table) -> Floats | None:
     )
 
 
-def _collect(terms: object, base: Kernel | None) -> Table:
+def _collect(terms: Iterable[tuple[Monomial, float]], base: Kernel | None) -> Table:
+    """Equal monomials added, zeros dropped, sorted: the one form of a table."""
     total: dict[Monomial, float] = {}
-    for monomial, coefficient in terms:  # type: ignore[attr-defined]
+    for monomial, coefficient in terms:
         key = tuple(sorted(monomial))
         if len(key) > 2:
             raise InputError("a table holds monomials of degree ≤ 2")

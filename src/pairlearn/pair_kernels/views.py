@@ -1,4 +1,9 @@
-"""Kernels on pairs as such: what a view shows of each pair, compared by a kernel of examples."""
+"""Kernels on features of pairs: what a view shows of each pair, compared by a kernel of examples.
+
+A view φ makes one row of every pair: its group features, the scores of a model, the number of its arc. With an ordinary
+kernel k on these rows, k(φ(a, b), φ(c, d)) is a pair kernel. What swapping does to it is not seen in a table, so the
+view says it (`law`), as far as it is known.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +19,10 @@ from pairlearn.pairs import Pairs
 from pairlearn.types import Examples, Floats
 
 Law = Literal["symmetric", "antisymmetric", "order-invariant", "none"]
+"""What swapping does to k(φ(a, b), φ(c, d)): nothing; it changes the sign; nothing if both are swapped; unknown."""
 BLOCKS = ("left", "invariant", "signed", "right")
 PAIRS_ONLY = "this kernel uses features of pairs, which single examples do not have; score pl.Pairs"
+"""(x_a, z_ab, w_ab, x_b): features of either example, and features of the pair that stay or change sign."""
 
 
 @runtime_checkable
@@ -96,20 +103,28 @@ def _lack(name: str) -> str:
     return f"have no `{name}` features; pass pl.Pairs(…, {name}=features)"
 
 
-@dataclass(frozen=True)
-class Seen:
+@dataclass(frozen=True, repr=False)
+class ViewKernel:
     """k(φ(a, b), φ(c, d)), φ what the view shows; `swapped` takes φ(b, a), φ(d, c) where it is True."""
 
     view: View
     kernel: Kernel
     swapped: tuple[bool, bool] = (False, False)
 
-    def on(self, base: Kernel) -> Seen:
+    def __repr__(self) -> str:
+        swapped = f", swapped={self.swapped}" if any(self.swapped) else ""
+        return f"ViewKernel({self.view!r}, {self.kernel!r}{swapped})"
+
+    def on(self, base: Kernel) -> ViewKernel:
         """Itself: it has its own kernel."""
         return self
 
-    def turned(self, left: bool, right: bool) -> tuple[float, Seen]:
-        """With the left and/or right pair swapped: a sign and the atom, reduced by what is known of it."""
+    def swap(self, left: bool, right: bool) -> tuple[float, ViewKernel]:
+        """With the left and/or right pair swapped: a sign and the atom, reduced by what is known of it.
+
+        The reduction is what makes two ways to write one kernel equal: without it a symmetric view would not be found
+        to be its own swap.
+        """
         here, there = self.swapped[0] != left, self.swapped[1] != right
         match self.view.law(self.kernel):
             case "symmetric":

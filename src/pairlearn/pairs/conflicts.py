@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairlearn.errors import counted
 from pairlearn.examples import merge_equal_rows
 from pairlearn.types import Bools, Ints
+from pairlearn.words import counted
 
 if TYPE_CHECKING:
     from pairlearn.pairs.pairs import Pairs
@@ -42,8 +42,8 @@ class Conflicts:
         """One line with the count and an example."""
         i, j, a, b = next(iter(self))
         return (
-            f"contradictory labels of {counted(len(self), 'pair')}, e.g. pairs {i} and {j} both join "
-            f"examples {a} and {b}; pairs.conflicts(y) lists them all"
+            f"{counted(len(self), 'pair carries', 'pairs carry')} contradictory labels, e.g. pairs {i} and {j} both "
+            f"join examples {a} and {b}; pairs.conflicts(y) lists them all"
         )
 
 

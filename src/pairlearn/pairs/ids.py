@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from pairlearn.errors import InputError, MissingIdsError, counted
+from pairlearn.errors import InputError, MissingIdsError
 from pairlearn.types import Ints
+from pairlearn.words import counted
 
 SHOWN = 5
 """Missing ids that a message names; the error carries them all."""

@@ -16,6 +16,7 @@ from pairlearn.examples import (
     merge_equal_rows,
     refuse_nonfinite,
 )
+from pairlearn.features import feature_names
 from pairlearn.pairs.classes import class_codes
 from pairlearn.pairs.columns import Columns, Triangle, as_index, check_columns
 from pairlearn.pairs.conflicts import Conflicts, find_conflicts
@@ -32,6 +33,7 @@ from pairlearn.pairs.tables import (
     used_rows,
 )
 from pairlearn.types import Bools, Examples, Floats, Ints
+from pairlearn.words import counted
 
 
 class Pairs:
@@ -42,6 +44,7 @@ class Pairs:
 
     Slicing copies indices only. `right_examples` is a second table for the right side (two domains);
     `invariant` and `signed` are per-pair features (n, q) that stay or change sign when a pair is swapped;
+    `feature_names` are the columns of a data frame, for messages and scikit-learn;
     `ids` names the examples for kernels that know them by name (arcs of a graph).
 
     >>> import numpy as np, pairlearn as pl
@@ -53,6 +56,7 @@ class Pairs:
     """
 
     tables: Tables
+    feature_names: Any
     invariant: Floats | None
     signed: Floats | None
     ids: tuple[Any, ...] | None
@@ -69,6 +73,7 @@ class Pairs:
         signed: Any = None,
         ids: Any = None,
     ) -> None:
+        self.feature_names = feature_names(examples)
         sides = [check_examples(examples)]
         if right_examples is not None:
             sides.append(check_examples(right_examples, "right_examples"))
@@ -183,7 +188,8 @@ class Pairs:
 
     def __repr__(self) -> str:
         kind = "all " if self.triangle else ""
-        return f"Pairs({kind}{len(self)} pairs of {' × '.join(map(str, sizes(self.tables)))} examples)"
+        of = " × ".join(map(str, sizes(self.tables)))
+        return f"Pairs({kind}{counted(len(self), 'pair')} of {of} examples)"
 
     # -- slicing
 
@@ -239,10 +245,12 @@ class Pairs:
 
     def with_examples(self, examples: Examples) -> Pairs:
         """The same pairs over another table with as many rows (e.g. after a transformation)."""
-        examples = check_examples(examples)
+        names, examples = feature_names(examples), check_examples(examples)
         if count_examples(examples) != self.n_examples:
-            raise InputError(f"{count_examples(examples)} rows for {self.n_examples} examples; keep every row")
-        return self._replaced(tables=tables_of((examples, *self.tables.sides[1:])))
+            raise InputError(
+                f"{counted(count_examples(examples), 'row')} for {counted(self.n_examples, 'example')}; keep every row"
+            )
+        return self._replaced(tables=tables_of((examples, *self.tables.sides[1:])), feature_names=names)
 
     # -- the examples in use
 
@@ -339,8 +347,10 @@ def all_pairs(examples: Examples, reflexive: bool = True) -> Pairs:
     m = count_examples(checked)
     triangle = Triangle(m, reflexive)
     if len(triangle) == 0:
-        raise InputError(f"{m} examples give no pairs; pass at least {1 if reflexive else 2}")
-    return Pairs(checked, [0], [m - 1])._replaced(_columns=triangle)
+        raise InputError(
+            f"{counted(m, 'example gives', 'examples give')} no pairs; pass at least {1 if reflexive else 2}"
+        )
+    return Pairs(checked, [0], [m - 1])._replaced(_columns=triangle, feature_names=feature_names(examples))
 
 
 def as_pairs(X: Any) -> Pairs:

@@ -1,6 +1,9 @@
 """Model files: one safetensors file, arrays as tensors and everything else as one JSON document.
 
 Loading builds values of a closed list of classes and checks every field; nothing in a file is ever executed.
+`known` is that list, `values` turns models into JSON and arrays and back, `checks` looks at what compiled loops would
+trust. The document holds `format`, `version`, a checksum of all content, and the content:
+{"class": name, "params": {…}, "fitted": {…}}, arrays by the name of their tensor.
 """
 
 from __future__ import annotations

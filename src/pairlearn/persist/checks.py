@@ -1,4 +1,8 @@
-"""What must hold before a loaded function is called: compiled loops trust its indices."""
+"""What must hold before a loaded function is called: compiled loops trust its indices.
+
+A wrong index would read beyond an array, not raise. So every index of a loaded function is held against the size of
+what it points into, once, before anyone calls it; the same checks at saving refuse what could not be loaded again.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from pairlearn.errors import InputError
 from pairlearn.examples import Columns, count_examples
 from pairlearn.functions.function import PairFunction
 from pairlearn.kernels import Kernel
-from pairlearn.pair_kernels import Seen
+from pairlearn.pair_kernels import ViewKernel
 from pairlearn.pair_kernels.finite import Arcs, Finite
 from pairlearn.persist.known import VALUES
 
@@ -22,8 +26,8 @@ def check_function(function: Any) -> None:
     if not isinstance(function, PairFunction):
         raise InputError("it holds no learnt function")
     for leaf in function.kernel.leaves:
-        _check_storable(leaf.kernel if isinstance(leaf, Seen) else leaf.base)
-        if isinstance(leaf, Seen):
+        _check_storable(leaf.kernel if isinstance(leaf, ViewKernel) else leaf.base)
+        if isinstance(leaf, ViewKernel):
             _check_finite(leaf)
     columns = (function.left, function.right, function.coefficients)
     if any(column.ndim != 1 or len(column) != len(function.left) for column in columns):
@@ -31,7 +35,9 @@ def check_function(function: Any) -> None:
     if function.kernel.bases:
         _check_anchor(function.anchor, function.left)
         _check_anchor(function.anchors[-1], function.right)
-    seen = {(leaf.view, order) for leaf in function.kernel.leaves if isinstance(leaf, Seen) for order in leaf.swapped}
+    seen = {
+        (leaf.view, order) for leaf in function.kernel.leaves if isinstance(leaf, ViewKernel) for order in leaf.swapped
+    }
     if not seen <= {(view, order) for view, order, _ in function.seen}:
         raise InputError("what its kernel sees of the support pairs is missing")
     for view, _, table in function.seen:
@@ -43,11 +49,14 @@ def check_function(function: Any) -> None:
         raise InputError("coefficients are not finite")
 
 
-def _check_finite(leaf: Seen) -> None:
+def _check_finite(leaf: ViewKernel) -> None:
     """A matrix between arcs has one row for each of them."""
     n_arcs = len(leaf.view) if isinstance(leaf.view, Arcs) else None
     if isinstance(leaf.kernel, Finite) and len(leaf.kernel.matrix) != n_arcs:
         raise InputError("a kernel on arcs and its matrix differ in size")
+
+
+# What the base kernels need of the support examples: rows of numbers, or the columns of a precomputed matrix.
 
 
 def _check_anchor(anchor: Any, column: np.ndarray[Any, Any]) -> None:
@@ -62,6 +71,7 @@ def _check_anchor(anchor: Any, column: np.ndarray[Any, Any]) -> None:
 
 
 def _check_storable(base: Kernel | None) -> None:
+    """Refuse kernels that are code, alone or inside others: a file holds values only."""
     if base is None or VALUES.get(type(base).__name__) is not type(base):
         name = "a pair kernel without base" if base is None else type(base).__name__
         raise InputError(
@@ -79,5 +89,6 @@ def _is_matrix(anchor: Any) -> bool:
 
 
 def _check_range(index: np.ndarray[Any, Any], n: int) -> None:
+    """All indices in 0 … n − 1."""
     if index.ndim != 1 or (index.size and not 0 <= index.min() <= index.max() < n):
         raise InputError("an index of a support example is out of range")

@@ -8,13 +8,16 @@ import numpy as np
 from scipy.special import ndtri
 
 from pairlearn.evaluation import DetCurve, Scores
-from pairlearn.evaluation.resampling import Units
-from pairlearn.report.limits import fmr_limits, fnmr_limits
+from pairlearn.evaluation.resampling.along import fmr_limits_along, fnmr_limits_along
+from pairlearn.evaluation.resampling.units import Units
 from pairlearn.types import Floats, Ints
 
 MOST_POINTS = 900
+"""Points of a curve on a page: more than it has pixels across, few enough to send."""
 BINS = 60
+"""Bins of a histogram."""
 TAIL = 5e-4
+"""Share of the values on each side that may lie outside of a histogram; a few outliers would squeeze all else."""
 
 
 def finite_thresholds(curve: DetCurve) -> Floats:
@@ -58,8 +61,8 @@ def curve_record(
         "fnmr_high": None,
     }
     if units is not None:
-        fmr = fmr_limits(scores, units, thresholds, level)
-        fnmr = fnmr_limits(scores, units, thresholds, level)
+        fmr = fmr_limits_along(scores, units, thresholds, level)
+        fnmr = fnmr_limits_along(scores, units, thresholds, level)
         record |= {"fmr_low": digits(fmr.low), "fmr_high": digits(fmr.high)}
         record |= {"fnmr_low": digits(fnmr.low), "fnmr_high": digits(fnmr.high)}
     return record

@@ -1,4 +1,9 @@
-"""Tables of scores in files, ours or not: score and label, and whatever else is known about the pairs."""
+"""Tables of scores in files, ours or not: score and label, and whatever else is known about the pairs.
+
+Text is slow: a million ids as strings take seconds to sort and compare. So ids become numbers while Polars still holds
+them, names are kept beside, and tables of several systems are brought to common names and one order before anything is
+measured. Everything that can be wrong in a file is refused with the file, the line and the column.
+"""
 
 from __future__ import annotations
 
@@ -82,6 +87,7 @@ class ScoreTable:
 
 
 def _order(scores: Scores) -> Ints | None:
+    """Rows by left and right example: two tables of the same pairs have the same pairs in this order."""
     if scores.left is None or scores.right is None:
         return None
     return np.lexsort((scores.right, scores.left))
@@ -138,6 +144,7 @@ def _numbered(path: Path, frame: polars.DataFrame, columns: Sequence[str]) -> tu
 
 
 def _text(column: polars.Series) -> polars.Series:
+    """Cells as text; 7.0 is the id 7, which another file may have written as a whole number."""
     if column.dtype.is_float():
         cells = column.unique()
         column = column.replace_strict(cells, [plain_text(cell) for cell in cells.to_list()])
@@ -160,6 +167,7 @@ def _kept(codes: Sequence[Ints], names: Sequence[str], chosen: Bools) -> tuple[t
 
 
 def _values(path: Path, frame: polars.DataFrame) -> Floats:
+    """The scores, all finite, (n_pairs,)."""
     column = frame["score"]
     if column.dtype == str:
         column = column.str.strip_chars()

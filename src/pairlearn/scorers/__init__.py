@@ -1,8 +1,13 @@
-"""What stands on a scorer: galleries, score normalisation, decisions at a threshold, explanations."""
+"""What stands on a scorer: galleries, score normalisation, decisions at a threshold, explanations.
+
+`scorer` says what a scorer is and compares everyone with everyone by any of them. On it stand `normalised` (scores in
+units of what a cohort scores), `gallery` (whom of these does it show?), `verifier` (same or not, and how probable that
+is) and `explain` (why this score?), which `waterfall` draws.
+"""
 
 import lazy_loader
 
 from pairlearn import _moved
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-__getattr__ = _moved.also(_moved.SCORERS, __name__, __getattr__)
+__getattr__ = _moved.old_scorers(__name__, _moved.also(_moved.VERIFIERS, __name__, __getattr__))

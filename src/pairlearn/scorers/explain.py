@@ -10,32 +10,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
+from pairlearn.baselines.stacked import StackedPairSVC
 from pairlearn.errors import InputError
 from pairlearn.examples import check_examples, take_examples
 from pairlearn.functions.batch import Batch
 from pairlearn.functions.function import PairFunction
 from pairlearn.functions.parts import Embedding, FormPart, LinePart
+from pairlearn.machines.machine import PairMachine
 from pairlearn.operators.form import SideForm
 from pairlearn.operators.rows import PairRows
-from pairlearn.pair_kernels import PairKernel, Scored
+from pairlearn.pair_kernels import ModelScores, PairKernel
 from pairlearn.pairs import Pairs, as_pairs
+from pairlearn.scorers.normalised import NormalisedScorer
+from pairlearn.scorers.verifier import Verifier
 from pairlearn.types import Examples, Floats
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-UP, DOWN, TOTAL = "#0072B2", "#D55E00", "#000000"  # Okabe and Ito's blue, vermilion and black
-SUFFIXES = (".png", ".svg", ".pdf")
 Bars = dict[str, float]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
     """score = Σ values + bias; names and values of the contributions, (n,).
 
@@ -48,6 +47,9 @@ class Explanation:
     values: Floats
     bias: float
     score: float
+
+    def __repr__(self) -> str:
+        return f"Explanation({len(self.names)} contributions, bias={self.bias:.6g}, score={self.score:.6g})"
 
     def largest(self, k: int = 10) -> Explanation:
         """The k largest contributions by size, largest first, and the sum of all others as one."""
@@ -94,13 +96,16 @@ def explain(
     return Explanation(tuple(bars), np.array(list(bars.values())), function.bias, score)
 
 
-def _machine(model: Any) -> Any:
-    """The machine with a learnt function inside a model."""
-    if hasattr(model, "function_"):
-        return model
-    for name in ("machine_", "model"):
-        if hasattr(model, name):
-            return _machine(getattr(model, name))
+def _machine(model: Any) -> PairMachine:
+    """The machine inside a model, whose scores are explained."""
+    match model:
+        case PairMachine():
+            check_is_fitted(model, "function_")
+            return model
+        case StackedPairSVC():
+            return _machine(model.machine_)
+        case Verifier() | NormalisedScorer():
+            return _machine(model.model)
     raise InputError(f"a {type(model).__name__} has no learnt function of pairs; pass a fitted PairSVC or its like")
 
 
@@ -126,10 +131,10 @@ def _table(example: Any) -> Examples:
 # --------------------------------------------------------------------------- over support examples
 
 
-def _by_example(machine: Any, local: Batch, names: Sequence[Any] | None) -> Bars:
+def _by_example(machine: PairMachine, local: Batch, names: Sequence[Any] | None) -> Bars:
     function: PairFunction = machine.function_
     terms = function.coefficients * _kernel_values(function, local)
-    used = np.asarray(getattr(machine, "support_examples_", np.arange(int(function.left.max()) + 1)))
+    used = np.asarray(machine.support_examples_)
     sides = [np.bincount(column, 0.5 * terms).astype(np.float64) for column in (function.left, function.right)]
     if function.n_tables == 2:
         left = {f"left {name}": value for name, value in _named(used, sides[0], names).items()}
@@ -157,7 +162,10 @@ def _added(parts: Any) -> Bars:
 
 
 def _kernel_values(function: PairFunction, local: Batch) -> Floats:
-    """K(pair, support pair) without baselines, (n_support,), in both orders where the function takes both."""
+    """K(pair, support pair) without baselines, (n_support,), in both orders where the function takes both.
+
+    Scores of baselines are features of the pair, not of examples: they have bars of their own.
+    """
     scored = {line.leaf for line in _score_lines(function)}
     terms = tuple((c, atoms) for c, atoms in function.kernel.terms if not (len(atoms) == 1 and atoms[0] in scored))
     if not terms:
@@ -167,6 +175,9 @@ def _kernel_values(function: PairFunction, local: Batch) -> Floats:
         return function.kernel_rows(PairKernel(terms), local, rows)[0]
 
     return _both_orders(function, local, values)
+
+
+# A function of known symmetry is the mean of both orders, to be symmetric to the last bit; its explanation is too.
 
 
 def _both_orders(function: PairFunction, local: Batch, values: Any) -> Floats:
@@ -179,7 +190,7 @@ def _both_orders(function: PairFunction, local: Batch, values: Any) -> Floats:
 # --------------------------------------------------------------------------- over features
 
 
-def _by_feature(machine: Any, local: Batch, names: Sequence[Any] | None) -> Bars:
+def _by_feature(machine: PairMachine, local: Batch, names: Sequence[Any] | None) -> Bars:
     function: PairFunction = machine.function_
     if function.rest is not None:
         raise InputError('this kernel is not of degree ≤ 2 in the features; use by="example"')
@@ -192,7 +203,7 @@ def _by_feature(machine: Any, local: Batch, names: Sequence[Any] | None) -> Bars
         if part.form.constant:
             parts.append(("constant", part.form.constant))
     for line in function.lines:
-        if not isinstance(line.leaf.view, Scored):
+        if not isinstance(line.leaf.view, ModelScores):
             parts += [(f"pair feature {place}", value) for place, value in enumerate(_of_line(line, function, local))]
     return _added(parts)
 
@@ -204,7 +215,11 @@ def _feature_names(n: int, names: Sequence[Any] | None, prefix: str) -> list[str
 
 
 def _of_form(part: FormPart, function: PairFunction, local: Batch) -> tuple[Floats, Floats]:
-    """eᵀMf + [eᵀNe + n·e] + [the same at f], each product of two features half to each; those of e and of f."""
+    """eᵀMf + [eᵀNe + n·e] + [the same at f], each product of two features half to each; those of e and of f.
+
+    e and f are the features z, w of the two examples themselves, or their inner products with the support examples,
+    e = Z z: then the form is pulled back to the features, zᵀ(ZᵀMW)w, without ever forming the d × d matrix.
+    """
     a, b = int(local.rows.left[0]), int(local.rows.right[0])
     (z, Z), (w, W) = (
         _features(embedding, table, row, anchor)
@@ -242,13 +257,13 @@ def _features(embedding: Embedding, table: Examples, row: int, anchor: Any) -> t
 
 
 def _score_lines(function: PairFunction) -> list[LinePart]:
-    return [line for line in function.lines if isinstance(line.leaf.view, Scored)]
+    return [line for line in function.lines if isinstance(line.leaf.view, ModelScores)]
 
 
 def _baselines(function: PairFunction, local: Batch) -> Bars:
     parts: list[tuple[str, float]] = []
     for line in _score_lines(function):
-        models = cast(Scored, line.leaf.view).models
+        models = cast(ModelScores, line.leaf.view).models
         values = _of_line(line, function, local)
         parts += [(f"score of {type(model).__name__}", value) for model, value in zip(models, values, strict=True)]
     return _added(parts)
@@ -259,40 +274,3 @@ def _of_line(line: LinePart, function: PairFunction, local: Batch) -> Floats:
         return np.asarray(line.leaf.kernel.features(rows.shown[line.leaf.view, False]), dtype=np.float64)[0]
 
     return line.weights * _both_orders(function, local, values)
-
-
-# --------------------------------------------------------------------------- drawing
-
-
-def draw_waterfall(explanation: Explanation, path: str | Path | None = None, most: int = 12) -> Axes:
-    """Draw the bias, the largest contributions one after the other, and the score; needs matplotlib.
-
-    >>> ax = draw_waterfall(Explanation(("u", "v"), np.array([0.5, -2.0]), bias=0.5, score=-1.0))
-    >>> [text.get_text() for text in ax.get_yticklabels()]
-    ['bias', 'v', 'u', 'score']
-    """
-    if path is not None and Path(path).suffix.lower() not in SUFFIXES:
-        raise InputError(f"cannot write {Path(path).name!r}; the name must end in {', '.join(SUFFIXES)}")
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("drawing needs matplotlib: pip install 'pairlearn[plots]'") from error
-    shown = explanation.largest(most)
-    steps = np.array([explanation.bias, *shown.values])
-    starts = np.cumsum(steps) - steps
-    names, widths = ["bias", *shown.names, "score"], [*steps, explanation.score]
-    figure = Figure(figsize=(6.5, 0.8 + 0.32 * len(names)), layout="constrained")
-    ax: Axes = figure.subplots()
-    colours = [UP if step >= 0 else DOWN for step in steps] + [TOTAL]
-    bars = ax.barh(range(len(names)), widths, left=[*starts, 0.0], color=colours, height=0.7)
-    ax.bar_label(bars, labels=[f"{width:+.3g}".replace("-", "−") for width in widths], padding=3, fontsize=8)
-    ax.set_yticks(range(len(names)), names, fontsize=8)
-    ax.invert_yaxis()
-    ax.axvline(0.0, color="0.55", linewidth=0.7, zorder=0)
-    ax.use_sticky_edges = False  # room for the figures beside the outermost bars
-    ax.margins(x=0.15)
-    ax.set_xlabel("contribution to the score")
-    ax.spines[["top", "right"]].set_visible(False)
-    if path is not None:
-        figure.savefig(path, dpi=200)
-    return ax

@@ -1,4 +1,8 @@
-"""Similarities of examples to bases, in batches of bounded memory, on several threads."""
+"""Similarities of examples to bases, in batches of bounded memory, on several threads.
+
+An expansion is a row of blocks: one similarity with its bases and a direction each. `evaluate` fills their columns side
+by side, batch by batch.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +56,7 @@ class Batching:
         return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Block:
     """One similarity and its bases; `basis_first` says whether it holds k(b, x) or k(x, b)."""
 
@@ -63,6 +67,9 @@ class Block:
 
     def __len__(self) -> int:
         return len(self.index)
+
+    def __repr__(self) -> str:
+        return f"Block({name_of(self.kernel)}, {len(self)} bases)"
 
     def keep(self, mask: Bools) -> Block:
         """The same block with some of its bases."""
@@ -85,7 +92,12 @@ class Block:
 
 
 def name_of(kernel: Kernel) -> str:
-    """A short name of a similarity for features and messages: that of its function or its class."""
+    """A short name of a similarity for features and messages: that of its function or its class.
+
+    >>> from pairlearn.kernels import Gaussian
+    >>> name_of(Gaussian())
+    'gaussian'
+    """
     function = getattr(kernel, "function", None)
     name = getattr(function, "__name__", type(kernel).__name__)
     return "similarity" if name == "<lambda>" else name.lower()
@@ -105,7 +117,10 @@ def keep_bases(kernel: Kernel, examples: Examples, index: Ints) -> Any:
 
 
 def evaluate(blocks: Sequence[Block], examples: Examples, batching: Batching, dtype: Any) -> Floats:
-    """All similarities side by side, (examples, Σ bases); beside this array only a few batches are held at a time."""
+    """All similarities side by side, (examples, Σ bases); beside this array only a few batches are held at a time.
+
+    Threads write to rows of their own, so no batch waits for another; progress is told in the order of the batches.
+    """
     n, width = count_examples(examples), sum(len(block) for block in blocks)
     out = np.empty((n, width), dtype=dtype)
 
@@ -137,7 +152,10 @@ def _each(action: Callable[[slice], int], batches: list[slice], n_jobs: int | No
 
 
 def validated_examples(estimator: Any, X: Any, *, reset: bool) -> Examples:
-    """Examples of any kind, checked; tables of numbers also against the number of features seen at fit."""
+    """Examples of any kind, checked; tables of numbers also against the number of features seen at fit.
+
+    scikit-learn checks tables and remembers their features; other examples (strings, images, objects) it would refuse.
+    """
     if hasattr(X, "__array__") and not hasattr(X, "columns") and not sparse.issparse(X):
         X = np.asarray(X)
     if not _is_table(X):

@@ -1,0 +1,57 @@
+"""Arithmetic on rows of numbers, dense or sparse: what the kernels of `vector` are made of."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+from scipy import sparse
+
+from pairlearn.errors import InputError
+from pairlearn.types import Examples, Floats
+
+
+def rows(A: Examples) -> Examples:
+    """The table itself if it holds rows of numbers, or an error that says what to do."""
+    if not (sparse.issparse(A) or (isinstance(A, np.ndarray) and A.ndim == 2)):
+        shape = f" of shape {A.shape}" if isinstance(A, np.ndarray) else ""
+        raise InputError(
+            f"this kernel needs rows of numbers, got {type(A).__name__}{shape}; "
+            "flatten the examples or pass base=pl.kernels.FromFunction(similarity)"
+        )
+    return A
+
+
+def inner(A: Examples, B: Examples) -> Floats:
+    """⟨a, b⟩ for all rows, dense (len(A), len(B)); whole numbers are multiplied as float64, so that none overflows."""
+    A, B = rows(A), rows(B)
+    if A.shape[1] != B.shape[1]:
+        raise InputError(f"examples have {A.shape[1]} features, but the model was fitted with {B.shape[1]}")
+    product = A @ B.T if A.dtype.kind == "f" or B.dtype.kind == "f" else A.astype(np.float64) @ B.T
+    return cast(Floats, product.toarray() if sparse.issparse(product) else np.asarray(product))
+
+
+def squared_norms(A: Examples) -> Floats:
+    """‖a‖² of every row, (len(A),)."""
+    A = rows(A)
+    if sparse.issparse(A):
+        return np.asarray(A.multiply(A).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", A, A)
+
+
+def power(values: Floats, degree: int) -> Floats:
+    """values^degree, entry by entry."""
+    # Repeated products keep integers exact and are faster than a float power.
+    result = values
+    for _ in range(int(degree) - 1):
+        result = result * values
+    return result
+
+
+def variance(X: Examples) -> float:
+    """Variance of all entries, zeros of a sparse matrix included, in two passes: one pass cancels far from 0."""
+    if not sparse.issparse(X):
+        return float(np.var(X, dtype=np.float64))
+    size, values = X.shape[0] * X.shape[1], X.data.astype(np.float64)
+    mean = values.sum() / size
+    return float((((values - mean) ** 2).sum() + (size - len(values)) * mean**2) / size)

@@ -1,0 +1,11 @@
+from .base_kernels import KERNEL_LAWS as KERNEL_LAWS
+from .base_kernels import check_kernel as check_kernel
+from .estimators import ESTIMATOR_LAWS as ESTIMATOR_LAWS
+from .estimators import check_pair_estimator as check_pair_estimator
+from .laws import LawError as LawError
+from .operators import OPERATOR_LAWS as OPERATOR_LAWS
+from .operators import check_operator as check_operator
+from .pair_kernel_laws import PAIR_KERNEL_LAWS as PAIR_KERNEL_LAWS
+from .pair_kernel_laws import check_pair_kernel as check_pair_kernel
+from .solvers import SOLVER_LAWS as SOLVER_LAWS
+from .solvers import check_solver as check_solver
