@@ -11,7 +11,6 @@ from pairlearn.errors import InputError
 from pairlearn.pairs.ids import find_rows, rows_by_id
 from pairlearn.types import Ints
 
-
 PLAIN = {bool, int, str}
 """Kinds of values of which none is missing and all can be compared."""
 
