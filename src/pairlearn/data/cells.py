@@ -14,7 +14,11 @@ MISSING = ("", "nan", "na", "null", "none", "n/a")
 
 
 def plain_text(value: object) -> str | None:
-    """A cell as text, None for an empty one."""
+    """A cell as text, None for an empty one.
+
+    >>> [plain_text(cell) for cell in (7.0, 0.5, "007", None)]
+    ['7', '0.5', '007', None]
+    """
     # Parquet and NumPy may hold whole numbers as floats: 7.0 is the id 7.
     if isinstance(value, float):
         return None if np.isnan(value) else str(int(value)) if value.is_integer() else repr(value)

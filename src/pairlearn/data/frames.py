@@ -100,6 +100,7 @@ def _bad_cell(path: Path, name: str, row: int, cell: object, count: int) -> Inpu
 
 
 def _check_header(path: Path) -> None:
+    """Refuse what Polars would read without complaint: no header, numbers instead of one, two columns of one name."""
     try:
         header = next((row for _, row in _rows_of_csv(path) if row), None)
     except (UnicodeDecodeError, OSError, EOFError, csv.Error) as error:
@@ -114,6 +115,7 @@ def _check_header(path: Path) -> None:
 
 
 def _refuse_ragged(path: Path) -> None:
+    """Name the first line with more or fewer fields than the header."""
     expected = None
     for line, row in _rows_of_csv(path):
         expected = len(row) if expected is None else expected

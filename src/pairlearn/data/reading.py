@@ -47,13 +47,19 @@ def read_examples(path: str | Path, class_column: str | None = None) -> ExampleT
 
 
 def read_pairs(path: str | Path, left: str = "left", right: str = "right", label: str = "label") -> PairTable:
-    """Read a pair table from .csv, .csv.gz, .parquet or .npz; the column of labels may be absent."""
+    """Read a pair table from .csv, .csv.gz, .parquet or .npz; the column of labels may be absent.
+
+    `left`, `right` and `label` name the columns.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "pairs.csv"
+    >>> _ = path.write_text("left,right,label\\nann1,ann2,same\\nann1,bob1,different\\n")
+    >>> table = read_pairs(path)
+    >>> table.right, table.labels.tolist()
+    (('ann2', 'bob1'), [1, -1])
+    """
     path = existing_file(path)
-    if path.suffix == ".npz":
-        columns = {name: as_strings(path, name, array) for name, array in read_npz(path).items()}
-    else:
-        frame = read_frame(path)
-        columns = {name: text_of(frame, name) for name in frame.columns}
+    columns = _text_columns(path)
     require_columns(path, columns, (left, right))
     lefts, rights = (read_ids(path, name, columns[name]) for name in (left, right))
     if len(lefts) != len(rights):
@@ -68,6 +74,14 @@ def read_pairs(path: str | Path, left: str = "left", right: str = "right", label
         )
     labels, spelling = read_labels(columns[label], f"{path}, column {label!r}")
     return PairTable(str(path), lefts, rights, labels, spelling)
+
+
+def _text_columns(path: Path) -> dict[str, list[str | None]]:
+    """Every column of a table as text, by name."""
+    if path.suffix == ".npz":
+        return {name: as_strings(path, name, array) for name, array in read_npz(path).items()}
+    frame = read_frame(path)
+    return {name: text_of(frame, name) for name in frame.columns}
 
 
 def _examples_of_arrays(path: Path, arrays: Arrays, class_column: str | None) -> ExampleTable:
@@ -106,6 +120,7 @@ def _examples_of_frame(path: Path, frame: polars.DataFrame, class_column: str | 
 
 
 def _id_column(frame: polars.DataFrame, names: Sequence[str]) -> str | None:
+    """The column of ids: `id`, else the first one if it holds anything but numbers."""
     if "id" in names:
         return "id"
     first = names[0] if names else None
@@ -121,6 +136,7 @@ def _checked(
     classes: tuple[str, ...] | None,
     id_name: str,
 ) -> ExampleTable:
+    """The table, if no id occurs twice; a message names both places. Without ids rows are numbered."""
     ids = ids or tuple(str(row) for row in range(len(examples)))
     seen: dict[str, int] = {}
     for row, key in enumerate(ids):

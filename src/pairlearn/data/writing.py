@@ -50,7 +50,10 @@ def check_target(path: str | Path) -> Path:
 def write_scores(
     path: str | Path, left: Sequence[str], right: Sequence[str], scores: Floats, labels: Ints | None = None
 ) -> None:
-    """Write left, right, score and, if given, label as .csv or .parquet, all or nothing."""
+    """Write left, right, score and, if given, label as .csv or .parquet, all or nothing.
+
+    Scores are written with all their digits: read again they are equal to the last bit.
+    """
     target = check_scores_target(path)
     frame = _scores_frame(left, right, scores, labels)
     buffer = BytesIO()

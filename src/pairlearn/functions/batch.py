@@ -45,7 +45,10 @@ class Batch:
 
 
 def sources_of(kernel: PairKernel, tables: tuple[Any, ...]) -> dict[Kernel | None, AnySource]:
-    """Values between the examples of these tables, for self values of pairs; nothing is computed before it is asked."""
+    """Values between the examples of these tables, for self values of pairs.
+
+    Nothing but features is computed before it is asked for: of a precomputed matrix there are no such values.
+    """
     return {base: join_sources(_sides(base, tables)) for base in kernel.bases if base is not None}
 
 

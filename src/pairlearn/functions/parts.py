@@ -1,4 +1,8 @@
-"""The parts of a learnt function that are scored without kernel values of pairs: forms and weight vectors."""
+"""The parts of a learnt function that are scored without kernel values of pairs: forms and weight vectors.
+
+Both score pairs of a batch, and whole blocks of probes × gallery examples tile by tile: memory stays within BLOCK
+however large the block, and matrix products stay large enough to run at full speed.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +89,11 @@ class FormPart:
         total += at_left[a] + at_right[b]
 
     def add_block(self, probe: Examples, gallery: Examples, values: Floats) -> None:
-        """Add the form's values of every probe with every gallery example, (p, g), tile by tile."""
+        """Add the form's values of every probe with every gallery example, (p, g), tile by tile.
+
+        Rows of the gallery are computed once per column of tiles, those of the probes once per tile: where the gallery
+        is larger than a tile, that is cheaper than holding all of them.
+        """
         step = max(64, BLOCK // (8 * self.width * 3))
         for cols in _slices(values.shape[1], step):
             F = self.right(_taken(gallery, cols))
@@ -99,7 +107,10 @@ class FormPart:
 
 @dataclass(frozen=True)
 class LinePart:
-    """⟨φ(a, b), w⟩ for a view whose kernel has features; w = factor · Σ_k θ_k φ(pair_k)."""
+    """⟨φ(a, b), w⟩ for a view whose kernel has features; w = factor · Σ_k θ_k φ(pair_k).
+
+    Support pairs are not needed any more: the sum over them is in the weights, (q,).
+    """
 
     leaf: ViewKernel
     weights: Floats

@@ -1,4 +1,9 @@
-"""What the Gram matrix of a pair kernel can do, whatever holds it."""
+"""What the Gram matrix of a pair kernel can do, whatever holds it.
+
+n pairs have n² kernel values: 100,000 pairs 80 GB of them. Solvers therefore never ask for the matrix, only for what an
+operator can do with it: its diagonal, blocks of a working set, and products with mostly empty vectors. A new operator
+has the three abstract methods; everything else follows from them.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +35,17 @@ class PairOperator(ABC):
 
     @abstractmethod
     def blocks(self, coefficients: Floats) -> Iterator[tuple[int, Floats]]:
-        """K @ coefficients piece by piece: (number of the first pair, values); cost follows the non-zeros."""
+        """K @ coefficients piece by piece: (number of the first pair, values); cost follows the non-zeros.
+
+        Pieces come in order and cover every pair once, so that whoever only looks for extremes (the scan of a solver)
+        never holds n numbers.
+        """
 
     def thin(self) -> Thin | None:
-        """The same matrix as a thin product, where its rank is far below the number of pairs; None elsewhere."""
+        """The same matrix as a thin product, where its rank is far below the number of pairs; None elsewhere.
+
+        Solvers then take all pairs at once instead of a working set.
+        """
         return None
 
     def add_product(self, coefficients: Floats, out: Floats) -> None:

@@ -52,7 +52,11 @@ class BlockedOperator(PairOperator):
 
 
 def kernel_block(kernel: PairKernel, sources: Sources, rows: PairRows, cols: PairRows) -> Floats:
-    """K(row pair, column pair) for any pair kernel, (len rows, len cols)."""
+    """K(row pair, column pair) for any pair kernel, (len rows, len cols).
+
+    The kernel puts the values of its leaves together; tables take theirs from a source, views from what they show. Self
+    values of rows and columns are for outer functions such as exp(−γ(K₁₁ + K₂₂ − 2K₁₂)).
+    """
 
     def across(leaf: Leaf) -> Floats:
         if isinstance(leaf, ViewKernel):

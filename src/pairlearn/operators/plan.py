@@ -121,7 +121,13 @@ def make_plan(
     """The plan for n pairs of m examples (or of m₁ × m₂, in two domains).
 
     `ranks` gives the feature dimension of bases that have one, `width` the number of features per pair; `products`
-    says whether every view has features.
+    says whether every view has features. Nothing is computed or allocated: sizes are all that a plan needs.
+
+    >>> import pairlearn as pl
+    >>> kernel = pl.pair_kernel("tensor").on(pl.kernels.Gaussian(1.0))
+    >>> plan = make_plan(kernel, n_pairs=10**6, n_examples=10**4, budget=4 * 10**9, ranks={})
+    >>> plan.kind, plan.gram, plan.bytes <= plan.budget
+    ('product', True, True)
     """
     sizes = n_examples if isinstance(n_examples, tuple) else (n_examples,)
     needs = Needs(
@@ -133,14 +139,18 @@ def make_plan(
     choice = choose(needs, budget)
     rest = budget - choice.fixed
     if rest < LEAST_SET:
-        raise TooLargeError(
-            f"{n_pairs:,} pairs of {' × '.join(f'{m:,}' for m in sizes)} examples need about "
-            f"{(choice.fixed + LEAST_SET) / 2**20:,.1f} MiB, but the budget is {budget / 2**20:,.1f} MiB; raise "
-            "memory_budget, train on fewer pairs (pairs[rng.choice(len(pairs), n, replace=False)]) or use a linear base"
-        )
+        raise _too_large(n_pairs, sizes, choice.fixed + LEAST_SET, budget)
     working_set = order_within(rest)
     most = choice.fixed + BYTES * min(n_pairs, working_set) ** 2
     return Plan(choice.kind, choice.gram, working_set, most, budget, rest)
+
+
+def _too_large(n_pairs: int, sizes: tuple[int, ...], needed: int, budget: int) -> TooLargeError:
+    return TooLargeError(
+        f"{n_pairs:,} pairs of {' × '.join(f'{m:,}' for m in sizes)} examples need about {needed / 2**20:,.1f} MiB, "
+        f"but the budget is {budget / 2**20:,.1f} MiB; raise memory_budget, train on fewer pairs "
+        "(pairs[rng.choice(len(pairs), n, replace=False)]) or use a linear base"
+    )
 
 
 def choose(needs: Needs, budget: int) -> Choice:

@@ -58,7 +58,7 @@ class Source:
         return len(self.matrix) if self.matrix is not None else count_examples(self.examples)
 
     def block(self, rows: Ints, cols: Ints) -> Floats:
-        """K[rows][:, cols]."""
+        """K[rows][:, cols], (len(rows), len(cols)), from the cheapest that is held: matrix, features, examples."""
         if self.matrix is not None:
             return self.matrix[np.ix_(rows, cols)]
         if self.features is not None:
@@ -66,7 +66,10 @@ class Source:
         return self.kernel(take_examples(self.examples, rows), take_examples(self.examples, cols))
 
     def compact(self, rows: Ints, cols: Ints) -> tuple[Floats, Ints, Ints]:
-        """A matrix and the positions in it of rows and columns: the whole Gram matrix, or one of those that occur."""
+        """A matrix and the positions in it of rows and columns: the whole Gram matrix, or one of those that occur.
+
+        Without a Gram matrix each of the examples is compared once, however many of the pairs it is in.
+        """
         if self.matrix is not None:
             return self.matrix, rows, cols
         row_examples, row_places = np.unique(rows, return_inverse=True)
@@ -86,7 +89,7 @@ class Source:
         return values
 
     def table_block(self, table: Table, rows: PairRows, cols: PairRows) -> Floats:
-        """Values of one table between row pairs and column pairs."""
+        """Values of one table between row pairs and column pairs, (len(rows), len(cols))."""
         if self.matrix is not None:
             return fill(table, self.matrix, (rows.left, rows.right), (cols.left, cols.right))
         both = np.concatenate([rows.left, rows.right]), np.concatenate([cols.left, cols.right])

@@ -11,6 +11,9 @@ from pairlearn.errors import InputError
 from pairlearn.pairs.ids import find_rows, rows_by_id
 from pairlearn.types import Ints
 
+PLAIN = {bool, int, str}
+"""Kinds of values of which none is missing and all can be compared."""
+
 
 def class_codes(classes: Any, n_examples: int | None = None, rows: Ints | None = None) -> Ints:
     """Classes of any kind as numbers 0, 1, … in order of appearance, (n_examples,).
@@ -26,8 +29,9 @@ def class_codes(classes: Any, n_examples: int | None = None, rows: Ints | None =
     chosen = values if rows is None else _taken(values, rows)
     if isinstance(chosen, np.ndarray) and chosen.dtype.kind in "biufU":
         return _codes_of_array(chosen)
-    codes: dict[Any, int] = {}
-    return np.array([codes.setdefault(name, len(codes)) for name in _checked(chosen, "classes")], dtype=np.int64)
+    names = _checked(chosen, "classes")
+    codes = rows_by_id(dict.fromkeys(names))
+    return np.fromiter(map(codes.__getitem__, names), dtype=np.int64, count=len(names))
 
 
 def sorted_classes(classes: Any, n_examples: int | None = None) -> tuple[list[Any], Ints]:
@@ -77,6 +81,8 @@ def _taken(values: Any, rows: Ints) -> Any:
 
 def _checked(values: Any, name: str) -> list[Any]:
     names = _as_list(values)
+    if set(map(type, names)) <= PLAIN:
+        return names
     bad = next((row for row, value in enumerate(names) if _is_missing(value)), None)
     if bad is not None:
         raise InputError(_missing(name, bad))

@@ -50,9 +50,10 @@ def find_rows(
     [[1, 1], [0, 1]]
     """
     given = [list(column) for column in columns]
-    missing = list(dict.fromkeys(key for column in given for key in column if key not in rows))
-    if missing:
-        shown = ", ".join(repr(key) for key in missing[:SHOWN]) + (", …" if len(missing) > SHOWN else "")
-        problem = absent.format(are="is" if len(missing) == 1 else "are")
-        raise MissingIdsError(f"{counted(len(missing), 'id')} {problem}: {shown}; {advice}", missing)
-    return [np.array([rows[key] for key in column], dtype=np.int64) for column in given]
+    try:
+        return [np.fromiter(map(rows.__getitem__, column), dtype=np.int64, count=len(column)) for column in given]
+    except KeyError:
+        missing = list(dict.fromkeys(key for column in given for key in column if key not in rows))
+    shown = ", ".join(repr(key) for key in missing[:SHOWN]) + (", …" if len(missing) > SHOWN else "")
+    problem = absent.format(are="is" if len(missing) == 1 else "are")
+    raise MissingIdsError(f"{counted(len(missing), 'id')} {problem}: {shown}; {advice}", missing)
