@@ -23,12 +23,7 @@ from .evaluation import det_curve as det_curve
 from .evaluation import equal_error_rate as equal_error_rate
 from .evaluation import interval as interval
 from .evaluation import threshold_at_fmr as threshold_at_fmr
-from .machines.one_class import OneClassPairSphere as OneClassPairSphere
-from .machines.one_class import OneClassPairSVM as OneClassPairSVM
-from .machines.pair_ranker import PairRanker as PairRanker
-from .machines.pair_svc import PairSVC as PairSVC
-from .machines.pair_svr import PairSVR as PairSVR
-from .machines.transductive import TransductivePairSVC as TransductivePairSVC
+from .machines import *  # noqa: F403  (every machine)
 from .metrics.online import OnlinePseudoMetric as OnlinePseudoMetric
 from .on_examples import OnExamples as OnExamples
 from .pair_kernels.catalog import pair_kernel as pair_kernel

@@ -27,6 +27,7 @@ from pairlearn.kernels import (
     as_kernel,
 )
 from pairlearn.kernels.gram import check_definite
+from pairlearn.testing import check_kernel
 
 rng = np.random.default_rng(0)
 A, B = rng.normal(size=(9, 3)), rng.normal(size=(6, 3))
@@ -73,18 +74,11 @@ def test_value_equals_the_formula(kernel: Kernel, value: object) -> None:
 
 
 @every_kernel
-def test_diag_is_the_diagonal(kernel: Kernel, value: object) -> None:
-    np.testing.assert_allclose(kernel.diag(A), np.diagonal(kernel(A, A)), rtol=1e-12)
-    np.testing.assert_allclose(kernel.diag(A), [value(a, a) for a in A], rtol=1e-12)  # type: ignore[operator]
-
-
-@every_kernel
-def test_symmetric_and_positive_semidefinite(kernel: Kernel, value: object) -> None:
-    K = kernel(A, A)
-    np.testing.assert_allclose(K, K.T, rtol=1e-13, atol=1e-13)
-    np.testing.assert_allclose(kernel(A, B), kernel(B, A).T, rtol=1e-13, atol=1e-13)
+def test_laws(kernel: Kernel, value: object) -> None:
+    check_kernel(kernel, A)
     assert kernel.definite is True
-    assert np.linalg.eigvalsh(K)[0] >= -1e-12 * np.abs(K).max()
+    np.testing.assert_allclose(kernel.diag(A), [value(a, a) for a in A], rtol=1e-12)  # type: ignore[operator]
+    np.testing.assert_allclose(kernel(A, B), kernel(B, A).T, rtol=1e-13, atol=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -95,12 +89,6 @@ def test_features_reproduce_the_kernel(kernel: Kernel) -> None:
     assert Z is not None
     assert W is not None
     np.testing.assert_allclose(Z @ W.T, kernel(A, B), rtol=1e-12, atol=1e-13)
-
-
-@every_kernel
-def test_features_are_exact_or_absent(kernel: Kernel, value: object) -> None:
-    Z = kernel.features(A)
-    assert Z is None or np.allclose(Z @ Z.T, [[value(a, b) for b in A] for a in A])  # type: ignore[operator]
 
 
 @every_kernel
@@ -336,8 +324,17 @@ def test_indefinite_kernels_are_refused_with_advice(kernel: Kernel, matrix: np.n
 
 
 def test_large_matrices_of_unknown_kernels_warn() -> None:
-    with pytest.warns(DefinitenessWarning, match="sample of 200 examples"):
+    with pytest.warns(DefinitenessWarning, match="sample of 200 examples") as caught:
         check_definite(FromFunction(dot, scalar=True), np.eye(500))
+    assert caught[0].filename == __file__
+
+
+def test_warnings_point_at_the_line_of_the_user_however_deep_they_arise() -> None:
+    similar = FromFunction(lambda P, Q: P @ Q.T)
+    pairs = pl.Pairs(np.eye(300), np.arange(299), np.arange(1, 300))
+    with pytest.warns(DefinitenessWarning) as caught:
+        pl.PairSVC(base=similar).fit(pairs, np.where(np.arange(299) % 2, 1, -1))
+    assert {warning.filename for warning in caught if warning.category is DefinitenessWarning} == {__file__}
 
 
 def test_semidefinite_matrices_pass(recwarn: pytest.WarningsRecorder) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -23,6 +22,7 @@ from pairlearn.operators.rows import PairRows
 from pairlearn.operators.source import Source
 from pairlearn.pair_kernels import CATALOG, PairKernel
 from pairlearn.pairs import Pairs
+from pairlearn.testing import check_operator
 
 FORMULAS: dict[str, Callable[..., np.ndarray]] = {
     "poly_direct_sum": lambda ac, ad, bc, bd: (ac + bd + 1) ** 2,
@@ -61,46 +61,6 @@ def columns(kind: str) -> Pairs:
 KINDS = ["triangle", "triangle, irreflexive", "many", "few"]
 
 
-@dataclass
-class Case:
-    operator: PairOperator
-    matrix: np.ndarray
-
-
-def check_laws(case: Case) -> None:
-    """What every operator promises."""
-    operator, matrix = case.operator, case.matrix
-    n, scale = len(matrix), np.abs(matrix).max()
-    random = np.random.default_rng(3)
-    close = {"rtol": 1e-10, "atol": 1e-12 * scale}
-    assert operator.shape == (n, n) == (operator.n_pairs, operator.n_pairs)
-    assert operator.dtype == np.float64
-    np.testing.assert_allclose(operator.diagonal(), np.diagonal(matrix), **close)
-
-    dense, few = random.normal(size=n), np.zeros(n)
-    few[random.integers(0, n, 7)] = random.normal(size=7)
-    for theta in (dense, few, np.zeros(n), np.eye(1, n, n - 1)[0]):
-        kept = theta.copy()
-        tolerance = 1e-11 * scale * max(1.0, np.abs(theta).sum())
-        np.testing.assert_allclose(operator @ theta, matrix @ theta, rtol=1e-9, atol=tolerance)
-        out = dense.copy()
-        operator.add_product(theta, out)
-        np.testing.assert_allclose(out, dense + matrix @ theta, rtol=1e-9, atol=tolerance)
-        np.testing.assert_array_equal(theta, kept)
-
-    rows, cols = random.integers(0, n, 17), random.integers(0, n, 23)
-    np.testing.assert_allclose(operator.submatrix(rows, cols), matrix[np.ix_(rows, cols)], **close)
-    square = operator.submatrix(rows)
-    np.testing.assert_allclose(square, matrix[np.ix_(rows, rows)], **close)
-    np.testing.assert_allclose(square, square.T, rtol=1e-13, atol=1e-15 * scale)
-    np.testing.assert_allclose(operator.rows(rows[:3]), matrix[rows[:3]], **close)
-
-    linear = operator.as_linear_operator()
-    tolerance = 1e-11 * scale * np.abs(dense).sum()
-    np.testing.assert_allclose(linear @ dense, matrix @ dense, rtol=1e-9, atol=tolerance)
-    np.testing.assert_allclose(linear.rmatvec(dense), matrix @ dense, rtol=1e-9, atol=tolerance)
-
-
 def source_of(base: Kernel, form: str) -> Source:
     matrix = None if form == "features" else Gram(base, X).matrix
     features = None if form == "gram" else base.features(X)
@@ -112,7 +72,7 @@ def source_of(base: Kernel, form: str) -> Source:
 
 def test_dense_operator() -> None:
     A = rng.normal(size=(60, 20))
-    check_laws(Case(DenseOperator(A @ A.T), A @ A.T))
+    check_operator(DenseOperator(A @ A.T), A @ A.T)
 
 
 @pytest.mark.parametrize("name", FORMULAS)
@@ -124,7 +84,7 @@ def test_blocked_operator(name: str, held: bool) -> None:
     source = Source(base, X, K if held else None)
     kernel = pl.pair_kernel(name).on(base)
     operator = BlockedOperator(kernel, {base: source}, PairRows(pairs.left, pairs.right), block_bytes=4096)
-    check_laws(Case(operator, explicit(name, K, pairs.left, pairs.right)))
+    check_operator(operator, explicit(name, K, pairs.left, pairs.right))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -134,7 +94,7 @@ def test_product_operator_over_a_gram_matrix(name: str, kind: str) -> None:
     tables = pl.pair_kernel(name).on(base).tables
     assert tables is not None
     operator = ProductOperator(tables[0], source_of(base, "gram"), pairs.left, pairs.right, pairs.triangle)
-    check_laws(Case(operator, explicit(name, Gram(base, X).matrix, pairs.left, pairs.right)))
+    check_operator(operator, explicit(name, Gram(base, X).matrix, pairs.left, pairs.right))
 
 
 @pytest.mark.parametrize("form", ["features", "both"])
@@ -145,7 +105,7 @@ def test_product_operator_over_features(name: str, kind: str, form: str) -> None
     tables = pl.pair_kernel(name).on(base).tables
     assert tables is not None
     operator = ProductOperator(tables[0], source_of(base, form), pairs.left, pairs.right, pairs.triangle)
-    check_laws(Case(operator, explicit(name, X @ X.T, pairs.left, pairs.right)))
+    check_operator(operator, explicit(name, X @ X.T, pairs.left, pairs.right))
 
 
 def test_sum_operator() -> None:
@@ -158,7 +118,7 @@ def test_sum_operator() -> None:
     ]
     expected = explicit("tensor", Gram(k1, X).matrix, pairs.left, pairs.right)
     expected = expected + explicit("metric", X @ X.T, pairs.left, pairs.right)
-    check_laws(Case(SumOperator(parts), expected))
+    check_operator(SumOperator(parts), expected)
 
 
 def test_conjugate_gradients_run_on_an_operator() -> None:
@@ -241,7 +201,7 @@ def test_build_serves_the_explicit_matrix(name: str, base: Kernel, expected: typ
     pairs = columns(kind)
     operation = build(bases_of(name, base), pairs)
     assert isinstance(operation.operator, expected)
-    check_laws(Case(operation.operator, explicit(name, base(X, X), pairs.left, pairs.right)))
+    check_operator(operation.operator, explicit(name, base(X, X), pairs.left, pairs.right))
 
 
 def test_build_sums_parts_on_several_bases() -> None:
@@ -250,7 +210,7 @@ def test_build_sums_parts_on_several_bases() -> None:
     operation = build(kernel, pairs)
     assert isinstance(operation.operator, SumOperator)
     expected = explicit("tensor", Gaussian(0.4)(X, X), pairs.left, pairs.right)
-    check_laws(Case(operation.operator, expected + explicit("metric", X @ X.T, pairs.left, pairs.right)))
+    check_operator(operation.operator, expected + explicit("metric", X @ X.T, pairs.left, pairs.right))
 
 
 def test_build_uses_only_examples_of_the_pairs() -> None:
@@ -341,7 +301,7 @@ def test_operators_without_a_gram_matrix_serve_the_same_values() -> None:
     for base, kind in ((Linear(), "product"), (Gaussian(0.4), "blocked")):
         operation = build(bases_of("tensor_metric", base), pl.Pairs(examples, left, right), memory_budget=1.45e8)
         assert (operation.plan.kind, operation.plan.gram) == (kind, False)
-        check_laws(Case(operation.operator, explicit("tensor_metric", base(examples, examples), left, right)))
+        check_operator(operation.operator, explicit("tensor_metric", base(examples, examples), left, right))
 
 
 def test_budgets_are_checked() -> None:

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairlearn.errors import InputError, MissingIdsError, counted
+from pairlearn.errors import InputError, MissingIdsError
 from pairlearn.pairs import class_codes, class_names, find_rows, rows_by_id, sorted_classes
+from pairlearn.words import counted
 
 names = st.one_of(
     st.lists(st.integers(-3, 3), min_size=1),

@@ -7,6 +7,6 @@ the threshold that all have. `registry` is the table of them by name, and `stack
 A new baseline is one class with its `presets` and one line in `__init__.pyi`: table, files, laws and reports follow.
 """
 
-import lazy_loader
+from pairlearn import _doors
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = _doors.attach(__name__, __file__)

@@ -12,6 +12,7 @@ import numpy as np
 from pairlearn.data.cells import plain_text
 from pairlearn.errors import InputError
 from pairlearn.types import Floats
+from pairlearn.words import counted
 
 Arrays = Mapping[str, np.ndarray[Any, Any]]
 
@@ -51,7 +52,7 @@ def feature_matrix(path: Path, arrays: Arrays) -> Floats:
     if bad.any():
         row, column = np.argwhere(bad)[0]
         raise InputError(
-            f"{path}: row {row}, column {column} is {X[row, column]} ({bad.sum()} such cells in all); "
+            f"{path}: row {row}, column {column} is {X[row, column]} ({counted(int(bad.sum()), 'such cell')} in all); "
             "impute them or drop these rows first"
         )
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)

@@ -10,6 +10,7 @@ import numpy as np
 
 from pairlearn.errors import InputError
 from pairlearn.examples import refuse_nonfinite
+from pairlearn.kernels.content import shape_of
 from pairlearn.kernels.similarity import check_symmetric
 from pairlearn.types import Floats
 from pairlearn.words import counted
@@ -31,7 +32,7 @@ SMALLEST = 1e-10
 """Eigenvalues below this share of the largest one are taken for rounding, unless the caller says otherwise."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Spectrum:
     """Eigenvalues in rising order and what counts as rounding: |λ| ≤ tol · max|λ|.
 
@@ -69,6 +70,9 @@ class Spectrum:
     def _floor(self) -> float:
         return self.tol * float(np.abs(self.eigenvalues).max(initial=0.0))
 
+    def __repr__(self) -> str:
+        return f"Spectrum({self}, tol={self.tol:g})"
+
     def __str__(self) -> str:
         n, ratio, energy = len(self.eigenvalues), self.negative_ratio, self.negative_energy
         return f"{counted(n, 'eigenvalue')}, {len(self.negative)} negative: NgRat {ratio:.3g}, NgEng {energy:.3g}"
@@ -81,9 +85,9 @@ def spectrum_report(K: Any, tol: float | None = None) -> Spectrum:
     matrix: without it, rounding alone makes half of the spectrum of a definite matrix of low rank negative.
 
     >>> spectrum_report([[0.0, 1.0], [1.0, 0.0]])
-    Spectrum(eigenvalues=array([-1.,  1.]), tol=1e-10)
-    >>> print(spectrum_report([[0.0, 1.0], [1.0, 0.0]]))
-    2 eigenvalues, 1 negative: NgRat 0.5, NgEng 1
+    Spectrum(2 eigenvalues, 1 negative: NgRat 0.5, NgEng 1, tol=1e-10)
+    >>> spectrum_report([[0.0, 1.0], [1.0, 0.0]]).eigenvalues.tolist()
+    [-1.0, 1.0]
     """
     matrix = check_square(K)
     tol = rounding(matrix) if tol is None else tol
@@ -92,7 +96,7 @@ def spectrum_report(K: Any, tol: float | None = None) -> Spectrum:
     return Spectrum(np.linalg.eigvalsh(matrix.astype(np.float64)), float(tol))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Treated:
     """A definite `matrix` (m, m) in place of K, and the `transform` P (m, m) that takes new rows along.
 
@@ -102,6 +106,9 @@ class Treated:
 
     matrix: Floats
     transform: Floats
+
+    def __repr__(self) -> str:
+        return f"Treated({shape_of(self.matrix)})"
 
 
 def treat_spectrum(K: Any, treatment: Treatment = "clip") -> Treated:

@@ -25,6 +25,9 @@ Leaf = Table | ViewKernel
 """An atom whose values come from outside the pair kernel: look-ups of a base kernel, or features of pairs."""
 Atom = Union[Table, ViewKernel, "Expression"]
 Term = tuple[float, tuple[Atom, ...]]
+ORDER = {"Expression": "1", "ViewKernel": "2", "Table": "3"}
+"""The order of atoms: it decides in which order values are added and multiplied, hence their last bits. Another order
+would change the scores of stored models by rounding."""
 
 
 def canonical(terms: Iterable[Term]) -> tuple[Term, ...]:
@@ -54,7 +57,7 @@ def _merged_factors(coefficient: float, atoms: tuple[Atom, ...]) -> Term:
     if len(factors) > 1:
         for position, atom in enumerate(factors):
             if isinstance(atom, Table) and atom.terms:
-                lead = np.copysign(2.0 ** np.floor(np.log2(abs(atom.terms[0][1]))), atom.terms[0][1])
+                lead = float(np.copysign(2.0 ** np.floor(np.log2(abs(atom.terms[0][1]))), atom.terms[0][1]))
                 factors[position], coefficient = atom.scaled(1.0 / lead), coefficient * lead
     return coefficient, tuple(sorted(factors, key=_key))
 
@@ -75,7 +78,8 @@ def _key(part: object) -> str:
     if isinstance(part, ByContent):
         return type(part).__name__ + part.digest
     if isinstance(part, tuple):
-        return f"({','.join(map(_key, part))})"
+        return f"({', '.join(map(_key, part))}{',' * (len(part) == 1)})"
     if is_dataclass(part):
-        return type(part).__name__ + _key(tuple(getattr(part, field.name) for field in fields(part)))
+        name = type(part).__name__
+        return ORDER.get(name, name) + _key(tuple(getattr(part, field.name) for field in fields(part)))
     return repr(part)

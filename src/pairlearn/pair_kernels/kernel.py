@@ -40,7 +40,7 @@ class PairKernel:
     >>> tensor + metric == pl.pair_kernel("tensor_metric"), (tensor * metric).symmetry
     (True, 'symmetric')
     >>> 2.0 * tensor.on(pl.kernels.Linear())
-    2.0 * pair_kernel('tensor').on(Linear())
+    2 * pair_kernel('tensor').on(Linear())
     """
 
     terms: tuple[Term, ...]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from pairlearn.pair_kernels.canonical import Atom, Term
 from pairlearn.pair_kernels.catalog import CATALOG
 from pairlearn.pair_kernels.kernel import Expression, PairKernel
@@ -19,9 +21,9 @@ def written(kernel: PairKernel) -> str:
     >>> poly_tensor(3).skewed()
     power(from_table(table(ac_bd=1.0)), 3, 1.0).skewed()
     """
-    tables, _, _ = kernel.split()
-    rest = PairKernel(tuple(term for term in kernel.terms if term[1] not in [(part,) for part in tables]))
-    parts = [_table(part) for part in tables] + ([_rest(rest)] if rest.terms else [])
+    tables = [term for term in kernel.terms if len(term[1]) == 1 and isinstance(term[1][0], Table)]
+    rest = PairKernel(tuple(term for term in kernel.terms if term not in tables))
+    parts = [_term(term) for term in tables] + ([_rest(rest)] if rest.terms else [])
     return _name(kernel) or " + ".join(parts) or "PairKernel(())"
 
 
@@ -36,25 +38,21 @@ def _name(kernel: PairKernel) -> str | None:
     return None
 
 
-def _table(part: Table) -> str:
-    """A multiple of a kernel of the catalog, or the table itself."""
-    for known in CATALOG.values():
-        for table in known.tables or ():
-            factor = part.terms[0][1] / table.terms[0][1]
-            if factor > 0 and table.scaled(factor).terms == part.terms:
-                return _times(factor, str(_name(PairKernel(((1 / factor, (part,)),)))))
-    return f"from_table({part!r})"
-
-
 def _rest(kernel: PairKernel) -> str:
     """Terms that are not tables: the balanced or skew part of something if they are that, else one by one."""
     straight = PairKernel(tuple(term for term in kernel.terms if not any(map(_is_mirrored, term[1])))) * 2.0
-    if straight.terms and straight.order_invariant and len(straight.terms) < len(kernel.terms):
-        for half in ("balanced", "skewed"):
-            if PairKernel(straight.terms)._half(1.0 if half == "balanced" else -1.0) == kernel:
-                text = written(straight)
-                return f"({text}).{half}()" if " + " in text or " * " in text else f"{text}.{half}()"
+    if straight.symmetry == "none" and straight.order_invariant and 2 * len(straight.terms) == len(kernel.terms):
+        for half, made in (("balanced", straight.balanced), ("skewed", straight.skewed)):
+            if made() == kernel:
+                return f"{_in_brackets(straight)}.{half}()"
     return " + ".join(_term(term) for term in kernel.terms)
+
+
+def _in_brackets(kernel: PairKernel) -> str:
+    """In brackets unless it is a single call."""
+    coefficient, atoms = kernel.terms[0]
+    single = len(kernel.terms) == len(atoms) == 1 and coefficient == 1.0
+    return written(kernel) if single else f"({written(kernel)})"
 
 
 def _is_mirrored(atom: Atom) -> bool:
@@ -65,22 +63,31 @@ def _is_mirrored(atom: Atom) -> bool:
 
 def _term(term: Term) -> str:
     coefficient, atoms = term
-    return _times(coefficient, " * ".join(_atom(atom) for atom in atoms))
+    factors = [_atom(atom) for atom in atoms]
+    total = float(coefficient) * prod(factor for factor, _ in factors)
+    return " * ".join([*([] if total == 1.0 else [f"{total:.12g}"]), *(text for _, text in factors)])
 
 
-def _times(factor: float, text: str) -> str:
-    return text if factor == 1.0 else f"{factor:.6g} * {text}" if factor != round(factor) else f"{factor!r} * {text}"
-
-
-def _atom(atom: Atom) -> str:
+def _atom(atom: Atom) -> tuple[float, str]:
+    """A factor, and what it is a multiple of."""
     if isinstance(atom, Table):
         return _table(atom)
     if isinstance(atom, ViewKernel):
-        return _view(atom)
-    inside = written(atom.projection) + (", mirrored" if atom.mirrored else "")
+        return 1.0, _view(atom)
+    inside = written(atom.projection) + (" mirrored" if atom.mirrored else "")
     if isinstance(atom.outer, Power):
-        return f"power({inside}, {atom.outer.degree}, {atom.outer.offset!r})"
-    return f"gaussian({inside}, {atom.outer.gamma!r})"
+        return 1.0, f"power({inside}, {atom.outer.degree}, {atom.outer.offset!r})"
+    return 1.0, f"gaussian({inside}, {atom.outer.gamma!r})"
+
+
+def _table(part: Table) -> tuple[float, str]:
+    """A multiple of a kernel of the catalog, or the table itself."""
+    for name, known in CATALOG.items():
+        for table in known.tables or ():
+            factor = part.terms[0][1] / table.terms[0][1]
+            if table.scaled(factor).terms == part.terms:
+                return factor, f"pair_kernel({name!r})" + ("" if part.base is None else f".on({part.base!r})")
+    return 1.0, f"from_table({part!r})"
 
 
 def _view(atom: ViewKernel) -> str:

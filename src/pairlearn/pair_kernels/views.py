@@ -103,13 +103,17 @@ def _lack(name: str) -> str:
     return f"have no `{name}` features; pass pl.Pairs(…, {name}=features)"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ViewKernel:
     """k(φ(a, b), φ(c, d)), φ what the view shows; `swapped` takes φ(b, a), φ(d, c) where it is True."""
 
     view: View
     kernel: Kernel
     swapped: tuple[bool, bool] = (False, False)
+
+    def __repr__(self) -> str:
+        swapped = f", swapped={self.swapped}" if any(self.swapped) else ""
+        return f"ViewKernel({self.view!r}, {self.kernel!r}{swapped})"
 
     def on(self, base: Kernel) -> ViewKernel:
         """Itself: it has its own kernel."""
