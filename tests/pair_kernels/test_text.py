@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -69,3 +71,11 @@ def test_arrays_are_printed_by_their_shape() -> None:
 
 def test_the_zero_kernel_prints() -> None:
     assert eval(repr(pair_kernel("wedge").balanced()), dict(NAMES)) == PairKernel(())
+
+
+def test_what_was_derived_is_no_part_of_the_value() -> None:
+    """Hashes of fitted models go by pickles: a kernel that was asked for its symmetry is still the same kernel."""
+    asked, fresh = (pair_kernels.gaussian("tensor") + pair_kernel("metric") for _ in range(2))
+    assert (asked.symmetry, asked.order_invariant, len(asked.split()[0])) == ("symmetric", True, 1)
+    assert pickle.dumps(asked) == pickle.dumps(fresh)
+    assert pickle.loads(pickle.dumps(asked)) == fresh

@@ -65,13 +65,8 @@ def diffusion(
     'antisymmetric'
     """
     kernel = pair_kernel(kernel)
-    if kernel.symmetry == "none":
-        raise SymmetryError("arcs have no order of their own; diffuse kernel.balanced() or kernel.skewed()")
-    if not (np.isfinite(strength) and strength > 0):
-        raise InputError(f"strength must be a finite number > 0, got {strength!r}; try 0.1")
+    _check_arguments(kernel, function, strength)
     name, series = (function, None) if isinstance(function, str) else ("series", _check_series(function))
-    if name not in COPIES or (name == "series" and series is None):
-        raise InputError(f'function is "exp", "resolvent" or a list of numbers, got {function!r}')
     arcs = Arcs(graph.ids, graph.left, graph.right, kernel.symmetry == "antisymmetric")
     _check_memory(len(arcs), COPIES[name], check_budget(memory_budget))
     K = base_similarity(graph, kernel, weighting, memory_budget=memory_budget)
@@ -112,6 +107,15 @@ def _shared(graph: Graph, rows: Ints) -> Ints:
         for there in ends:
             total += here[rows, None] == there
     return total
+
+
+def _check_arguments(kernel: PairKernel, function: Function, strength: float) -> None:
+    if kernel.symmetry == "none":
+        raise SymmetryError("arcs have no order of their own; diffuse kernel.balanced() or kernel.skewed()")
+    if not (np.isfinite(strength) and strength > 0):
+        raise InputError(f"strength must be a finite number > 0, got {strength!r}; try 0.1")
+    if isinstance(function, str) and function not in ("exp", "resolvent"):
+        raise InputError(f'function is "exp", "resolvent" or a list of numbers, got {function!r}')
 
 
 def _check_series(function: Sequence[float]) -> Floats:

@@ -18,6 +18,7 @@ from pairlearn.graphs.reading import (
     as_block,
     as_ids,
     attributes_of,
+    is_networkx,
     merged_arcs,
     structure_of,
 )
@@ -118,7 +119,7 @@ class Graph:
         >>> graph.ids, graph.signed.tolist()
         (('b', 'a', 'c'), [[2.0], [1.0]])
         """
-        if not hasattr(graph, "edges") or graph.is_multigraph():
+        if not is_networkx(graph) or graph.is_multigraph():
             raise InputError(f"expected a networkx Graph or DiGraph, got {type(graph).__name__}; try networkx.Graph(g)")
         ids = list(graph.nodes)
         place = rows_by_id(ids)

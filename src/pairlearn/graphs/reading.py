@@ -1,7 +1,12 @@
-"""What a graph is made from: adjacency matrices, features of nodes and arcs, attributes of NetworkX graphs; checked."""
+"""What a graph is made from: adjacency matrices, features of nodes and arcs, attributes of NetworkX graphs; checked.
+
+Everything is brought to one form here, so that `Graph` need not ask again: a symmetric 0/1 matrix without diagonal and
+with sorted columns, blocks of float64 (n, q), ids that are plain Python values.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,27 +22,45 @@ Names = str | Sequence[str] | None
 """One or more attributes of a NetworkX graph, or none."""
 
 
+def is_networkx(graph: Any) -> bool:
+    """Whether this is a NetworkX graph; who has one has loaded NetworkX already, so it need not be imported here."""
+    networkx = sys.modules.get("networkx")
+    return networkx is not None and isinstance(graph, networkx.Graph)
+
+
 def structure_of(adjacency: Any) -> sparse.csr_array:
-    """Symmetric 0/1 matrix of who is joined with whom, (n_nodes, n_nodes), from any square matrix."""
-    if hasattr(adjacency, "edges"):
+    """Symmetric 0/1 matrix of who is joined with whom, (n_nodes, n_nodes), from any square matrix.
+
+    An entry in either direction joins two nodes; duplicates of a sparse matrix are added first, for they may cancel.
+    """
+    arcs = sparse.coo_array(_square(adjacency))
+    arcs.sum_duplicates()
+    refuse_nonfinite(arcs.data, "adjacency")
+    row, col = arcs.row[arcs.data != 0], arcs.col[arcs.data != 0]
+    _refuse_loops(row[row == col])
+    both = arc_counts(np.concatenate([row, col]), np.concatenate([col, row]), arcs.shape[0])
+    both.data[:] = 1.0
+    return both
+
+
+def _square(adjacency: Any) -> Any:
+    """A square matrix, dense or sparse, or an error that says what to do."""
+    if is_networkx(adjacency):
         raise InputError("this is a NetworkX graph; use pl.graphs.Graph.from_networkx(g)")
     matrix = adjacency if sparse.issparse(adjacency) else as_float(np.asarray(adjacency), "adjacency")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
         raise InputError(f"an adjacency matrix has one row and one column per node, got shape {matrix.shape}")
-    arcs = sparse.coo_array(matrix)
-    arcs.sum_duplicates()
-    refuse_nonfinite(arcs.data, "adjacency")
-    row, col = arcs.row[arcs.data != 0], arcs.col[arcs.data != 0]
-    if (row == col).any():
-        node = int(row[row == col][0])
-        loops = counted(len(row[row == col]), "node is joined with itself", "nodes are joined with themselves")
+    return matrix
+
+
+def _refuse_loops(nodes: Ints) -> None:
+    """Nodes joined with themselves: an arc is a pair of two, and swapping such a one would change nothing."""
+    if len(nodes):
+        many = f"{len(nodes)} nodes are joined with themselves, the first is number {nodes[0]}"
         raise InputError(
-            f"{loops}, the first is number {node}; an arc joins two different nodes: set the diagonal to 0, or "
-            "g.remove_edges_from(networkx.selfloop_edges(g))"
+            f"{f'node number {nodes[0]} is joined with itself' if len(nodes) == 1 else many}; an arc joins "
+            "two different nodes: set the diagonal to 0, or g.remove_edges_from(networkx.selfloop_edges(g))"
         )
-    both = arc_counts(np.concatenate([row, col]), np.concatenate([col, row]), matrix.shape[0])
-    both.data[:] = 1.0
-    return both
 
 
 def arc_counts(left: Ints, right: Ints, n_nodes: int) -> sparse.csr_array:
@@ -74,7 +97,10 @@ def as_ids(ids: Any, n_nodes: int) -> tuple[Any, ...]:
 
 
 def merged_arcs(block: Floats | None, chosen: Ints, group: Ints, name: str) -> Floats | None:
-    """Features of every arc once, for left < right."""
+    """Features of every arc once, for left < right; `chosen` is one place of each arc, `group` the arc of each place.
+
+    Several mentions of an arc must agree: a mean, or the last one, would hide a mistake in the data.
+    """
     if block is None:
         return None
     if (block != block[chosen][group]).any():

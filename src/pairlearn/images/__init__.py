@@ -1,4 +1,9 @@
-"""Descriptors of images: gradient cells and histograms of local patterns."""
+"""Descriptors of images: gradient cells and histograms of local patterns.
+
+`tables` checks a table of images, cuts it into whole cells and takes it in batches; `hog` makes 31 numbers of oriented
+gradients per cell, which `pl.kernels.Rigid` and `Deformable` match, `lbp` histograms of binary patterns, of pixels or
+of patches, for any kernel on rows of numbers. The compiled loops stand in `pairlearn.loops.images`.
+"""
 
 import lazy_loader
 

@@ -40,7 +40,7 @@ def as_cells(A: Examples) -> Floats:
 
 
 def comparable(A: Examples, B: Examples) -> tuple[Floats, Floats]:
-    """Both sides checked and of one type."""
+    """Both sides checked and of one type: products of two types would copy one of them for every shift."""
     first = as_cells(A)
     second = first if A is B else as_cells(B)
     if first.shape[1:] != second.shape[1:]:
@@ -58,6 +58,7 @@ def same_cells(A: Floats, B: Floats) -> bool:
 
 
 def _block_size(bytes_each: int) -> int:
+    """Examples in one block, so that neither its examples nor its bytes are too many."""
     return min(BLOCK, max(1, BLOCK_BYTES // max(1, bytes_each)))
 
 
@@ -66,7 +67,11 @@ def _slices(n: int, step: int) -> Iterator[slice]:
 
 
 def best_shift(A: Floats, B: Floats, h: int) -> Floats:
-    """Running maximum over all shifts; of equal sides over one of z and −z, whose products are transposes."""
+    """max over |z| ≤ h of Σ_c ⟨a[c + z], b[c]⟩, (len(A), len(B)): a running maximum over (2h + 1)² matrix products.
+
+    What a shift pushes out of the image meets zeros, so each product takes only the cells that overlap. Of equal sides
+    the products of z and −z are transposes of each other, hence half of them are enough.
+    """
     _, rows, cols, _ = A.shape
     same = same_cells(A, B)
     # A shift by the whole image leaves nothing: its sum is zero.
@@ -130,7 +135,11 @@ def best_deformation(A: Floats, B: Floats, h_rigid: int, h_local: int) -> Floats
 
 
 def tile_sizes(A: Floats, B: Floats, h_rigid: int, h_local: int) -> tuple[int, int]:
-    """Images of either side in one tile, so that their products and sums over shifts fit."""
+    """Images of either side in one tile, so that their products and sums over shifts fit.
+
+    A couple of images holds one product per cell and neighbour (no more neighbours than the image has cells) and one
+    sum per rigid shift. Columns are kept wide and rows are cut: matrix products of few columns are slow.
+    """
     reach, (rows, cols) = 2 * (h_rigid + h_local) + 1, A.shape[1:3]
     held = min(reach, rows) * min(reach, cols) + (2 * h_rigid + 1) ** 2
     n_b = min(TILE[1], max(1, len(B)))
@@ -156,7 +165,11 @@ def self_deformations(cells: Floats, h_rigid: int, h_local: int) -> Floats:
 
 
 def _self_deformation(cells: Floats, h_rigid: int, h_local: int) -> Floats:
-    """k(a, a) for all images at once: products of each cell with every neighbour, then the two maxima."""
+    """k(a, a) for all images at once: products of each cell with every neighbour, then the two maxima.
+
+    The frame of zeros stands for the cells outside. A single product of images serves all local shifts around all
+    rigid ones, because c + z + l depends on z + l alone.
+    """
     _, rows, cols, _ = cells.shape
     reach = h_rigid + h_local
     framed = np.pad(cells, ((0, 0), (reach, reach), (reach, reach), (0, 0)))

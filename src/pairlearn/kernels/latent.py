@@ -1,4 +1,8 @@
-"""The best over versions of two examples: turned, shifted, shortened, translated, whatever a function lists."""
+"""The best over versions of two examples: mirrored, shifted, shortened, translated, whatever a function lists.
+
+Versions of many examples are laid one after another, compared by one call of the inner kernel and reduced by a maximum
+per example: a loop over couples of examples would call the kernel len(A)·len(B) times.
+"""
 
 from __future__ import annotations
 
@@ -50,6 +54,7 @@ class Latent(Kernel):
         return replace(self, kernel=self.kernel.resolved(_table(first)))
 
     def _against(self, A: Examples, right: _Versions) -> Floats:
+        """Values of all examples A with those whose versions are given, (len(A), n)."""
         rows = [_best_versions(self.kernel, left, right) for left in self._blocks(A)]
         return np.concatenate(rows) if rows else np.empty((0, len(right.starts)))
 
@@ -67,12 +72,14 @@ class Latent(Kernel):
                 listed, regulariser, starts = [], [], []
 
     def _listed(self, example: Any) -> Sequence[Any]:
+        """The versions of an example, at least one: a maximum over none is not a number."""
         versions = self.versions(example)
         if len(versions) == 0:
             raise InputError("versions(example) listed no version; list at least the example itself")
         return versions
 
     def _regularised(self, example: Any, n: int) -> Sequence[float]:
+        """R(z) for each of the n versions of an example."""
         values = [0.0] * n if self.regulariser is None else list(self.regulariser(example))
         if len(values) != n or not np.isfinite(values).all():
             raise InputError(f"regulariser(example) must list one finite number for each of {n} versions, got {values}")
@@ -89,10 +96,12 @@ class _Versions:
 
 
 def _table(versions: Sequence[Any]) -> Any:
+    """Versions as a table of examples: arrays stacked, other objects in a list."""
     return np.stack(versions) if all(isinstance(version, np.ndarray) for version in versions) else list(versions)
 
 
 def _best_versions(kernel: Kernel, left: _Versions, right: _Versions) -> Floats:
+    """max over z and z' of k(a_z, b_z') + R(z) + R(z') for every couple of examples."""
     values = kernel(left.table, right.table) + left.regulariser[:, None] + right.regulariser
     rows: Floats = np.maximum.reduceat(values, left.starts, axis=0)
     best: Floats = np.maximum.reduceat(rows, right.starts, axis=1)

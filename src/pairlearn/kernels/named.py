@@ -1,4 +1,9 @@
-"""Base kernels by name: what `base=` accepts, and which kernels a model file may hold."""
+"""Base kernels by name: what `base=` accepts, and which kernels a model file may hold.
+
+A file names classes, and loading calls them; the list of those that may be named is closed, so that a file can choose
+among kernels of this package but never run code of its own. It is made from the modules, not kept by hand: a kernel
+that is added to one of them can be stored at once.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,14 @@
-"""Similarities of sequences: time series by dynamic time warping, strings by edit distance. None is definite."""
+"""Similarities of sequences: time series by dynamic time warping, strings by edit distance. None is definite.
+
+A warping path or an alignment is a choice of its own for every couple, so no feature map stands behind these values and
+Gram matrices may have negative eigenvalues: `definite` is None, machines check a sample and warn or refuse. To be safe,
+expand over basis examples (`pl.BasisExpansion`) or treat the spectrum (`pl.kernels.treat_spectrum`). The distances
+come from dtaidistance and rapidfuzz, compiled and optional: pip install "pairlearn[sequences]".
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Literal
@@ -14,6 +21,7 @@ from pairlearn.kernels.base import Kernel
 from pairlearn.types import Examples, Floats
 
 SAMPLE = 100
+"""Series whose distances fix gamma="scale": 100² of them, whatever the size of the table."""
 MEASURES = {
     "levenshtein": "Levenshtein",
     "indel": "Indel",
@@ -22,9 +30,11 @@ MEASURES = {
     "jaro_winkler": "JaroWinkler",
     "common_subsequence": "LCSseq",
 }
+"""What rapidfuzz calls each measure."""
 
 
 def _library(name: str) -> Any:
+    """An optional package, imported when it is first needed, or an error that says what to install."""
     try:
         return import_module(name)
     except ImportError as error:
@@ -85,6 +95,7 @@ class DTW(Kernel):
 
 
 def _series(table: Examples) -> list[Floats]:
+    """Every example as a 1-D float64 array, or an error that names the first that is not one."""
     rows: list[Floats] = [np.ascontiguousarray(row, dtype=np.float64) for row in table]
     for number, row in enumerate(rows):
         if row.ndim != 1 or not len(row):
@@ -151,11 +162,12 @@ class AlignmentSimilarity(Kernel):
 
 
 def _compare(A: Examples, B: Examples, scorer: Any, options: dict[str, Any]) -> Floats:
+    """scorer(a, b) for all strings or sequences, (len(A), len(B)); missing ones are refused, not taken for empty."""
     left, right = list(A), list(B)
     if not left or not right:
         return np.zeros((len(left), len(right)))
     for item in (*left, *right):
-        if item is None or not hasattr(item, "__len__"):
+        if not isinstance(item, Sized):
             raise InputError(f"strings or sequences are compared, got {item!r}; replace missing ones first")
     cdist = _library("rapidfuzz.process").cdist
     found = cdist(left, right, scorer=scorer, scorer_kwargs=options, dtype=np.float64)

@@ -117,6 +117,7 @@ class Gaussian(Kernel):
         return np.ones(rows(A).shape[0])
 
     def _number(self) -> float:
+        """γ, if it is fixed."""
         if self.gamma == "scale":
             raise InputError('gamma="scale" is fixed at fit; call kernel.resolved(examples) first')
         return float(self.gamma)
@@ -163,6 +164,9 @@ class Exponential(Kernel):
 class Cosine(Kernel):
     """k(a, b) / √(k(a, a) k(b, b)) of another kernel k; 0 where k(a, a) = 0.
 
+    Lengths no longer count, only directions. A zero example has none: 0 keeps the matrix definite, where 0/0 would put
+    NaN into every machine.
+
     >>> import numpy as np
     >>> Cosine()(np.array([[3.0, 4.0]]), np.array([[1.0, 0.0], [0.0, 0.0]])).round(6).tolist()
     [[0.6, 0.0]]
@@ -203,6 +207,7 @@ class Cosine(Kernel):
         return None if Z is None else Z * self._inverse_norms(A)[:, None]
 
     def _inverse_norms(self, A: Examples) -> Floats:
+        """1/√k(a, a) of every example, 0 where that is not defined."""
         norms = np.sqrt(np.maximum(self.kernel.diag(A), 0.0))
         return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
 

@@ -8,8 +8,8 @@ is sorted. "K is symmetric" then means "K with its left pair swapped has the sam
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Union
+from dataclasses import is_dataclass
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
@@ -43,7 +43,7 @@ def canonical(terms: Iterable[Term]) -> tuple[Term, ...]:
             products[atoms] = products.get(atoms, 0.0) + coefficient
     found: list[Term] = [(1.0, (part,)) for part in tables.values() if part.terms]
     found += [(c, atoms) for atoms, c in products.items() if c != 0.0]
-    return tuple(sorted(found, key=_key))
+    return _sorted(found)
 
 
 def _merged_factors(coefficient: float, atoms: tuple[Atom, ...]) -> Term:
@@ -59,11 +59,14 @@ def _merged_factors(coefficient: float, atoms: tuple[Atom, ...]) -> Term:
             if isinstance(atom, Table) and atom.terms:
                 lead = float(np.copysign(2.0 ** np.floor(np.log2(abs(atom.terms[0][1]))), atom.terms[0][1]))
                 factors[position], coefficient = atom.scaled(1.0 / lead), coefficient * lead
-    return coefficient, tuple(sorted(factors, key=_key))
+    return coefficient, _sorted(factors)
 
 
 def _multiply(factors: list[Atom], atom: Atom) -> None:
-    """Into the first factor that can take it, or one factor more."""
+    """Into the first factor that can take it, or one factor more.
+
+    A table of a product must stay of degree ≤ 2, for compiled loops and quadratic forms know no others.
+    """
     for position, other in enumerate(factors):
         if isinstance(atom, Table) and isinstance(other, Table) and atom.base == other.base:
             merged = atom.times(other)
@@ -73,13 +76,21 @@ def _multiply(factors: list[Atom], atom: Atom) -> None:
     factors.append(atom)
 
 
+def _sorted(parts: list[Any]) -> tuple[Any, ...]:
+    return tuple(sorted(parts, key=_key) if len(parts) > 1 else parts)
+
+
 def _key(part: object) -> str:
     """A text that differs for different parts, to sort by; `repr` is for people and may be the same for two."""
-    if isinstance(part, ByContent):
-        return type(part).__name__ + part.digest
     if isinstance(part, tuple):
         return f"({', '.join(map(_key, part))}{',' * (len(part) == 1)})"
-    if is_dataclass(part):
-        name = type(part).__name__
-        return ORDER.get(name, name) + _key(tuple(getattr(part, field.name) for field in fields(part)))
-    return repr(part)
+    if isinstance(part, float):
+        return repr(float(part))  # NumPy's numbers print with their type
+    if isinstance(part, Table):
+        return f"{ORDER['Table']}{tuple((m, float(c)) for m, c in part.terms)}{_key(part.base)}"
+    if not is_dataclass(part):
+        return repr(part)
+    name = type(part).__name__
+    if isinstance(part, ByContent):
+        return name + part.digest
+    return ORDER.get(name, name) + _key(tuple(getattr(part, field) for field in part.__dataclass_fields__))

@@ -1,4 +1,10 @@
-"""Kernels on a finite set of pairs, the arcs of a graph: a matrix, and a view that finds each pair in it."""
+"""Kernels on a finite set of pairs, the arcs of a graph: a matrix, and a view that finds each pair in it.
+
+A kernel that diffusion makes knows the arcs of one graph and nothing else: it is a matrix. As a pair kernel it is an
+ordinary view, which shows of each pair the number of its arc and its direction, with an ordinary kernel on these rows,
+which looks the value up. So it adds, multiplies, is stored and fitted like all others; a pair that is not an arc is
+refused by name.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +39,8 @@ def find_arcs(arcs: Columns, pairs: Columns, n_nodes: int) -> tuple[Ints, Ints]:
     >>> arcs, pairs = (np.array([0, 2]), np.array([1, 1])), (np.array([1, 2, 0]), np.array([0, 1, 2]))
     >>> [column.tolist() for column in find_arcs(arcs, pairs, n_nodes=3)]
     [[0, 1, -1], [-1, 1, 0]]
+
+    A sorted search, O((n_arcs + n_pairs) log n_arcs): a dictionary would cost a Python object for every arc.
     """
     keys, wanted = arc_keys(arcs, n_nodes), arc_keys(pairs, n_nodes)
     if len(keys) == 0:
@@ -45,7 +53,7 @@ def find_arcs(arcs: Columns, pairs: Columns, n_nodes: int) -> tuple[Ints, Ints]:
 
 
 def arc_keys(columns: Columns, n_nodes: int) -> Ints:
-    """One number per unordered pair of nodes, negative when one of them is unknown (−1)."""
+    """One number per unordered pair of nodes, negative when one of them is unknown (−1): min · n_nodes + max."""
     first, second = (np.asarray(column, dtype=np.int64) for column in columns)
     return np.minimum(first, second) * n_nodes + np.maximum(first, second)
 
@@ -88,6 +96,7 @@ class Arcs(PairsOnly, ByContent):
         return ()
 
     def law(self, kernel: Kernel) -> Law:
+        """Without directions a swapped pair shows the same row; with them, `Finite` multiplies by its sign."""
         if not self.antisymmetric:
             return "symmetric"
         return "antisymmetric" if isinstance(kernel, Finite) else "none"
@@ -136,6 +145,8 @@ class Arcs(PairsOnly, ByContent):
 @dataclass(frozen=True, eq=False, repr=False)
 class Finite(ByContent, Kernel):
     """s·s'·M[p, q] of rows (p, s), (q, s'): the number p of an arc and the sign s of its direction.
+
+    The matrix is not copied, only made read-only: it may fill a good part of the memory.
 
     >>> import numpy as np
     >>> Finite(np.array([[2.0, 1.0], [1.0, 3.0]]))(np.array([[0.0, 1.0]]), np.array([[1.0, -1.0]])).tolist()
@@ -187,6 +198,7 @@ def finite(arcs: Arcs, matrix: Floats) -> PairKernel:
 
 
 def _check_names(ids: tuple[str | int, ...]) -> None:
+    """Strings and integers alone can be stored in a model file and are found again after loading it."""
     strange = [key for key in ids if isinstance(key, bool) or not isinstance(key, (str, int))]
     if strange:
         raise InputError(

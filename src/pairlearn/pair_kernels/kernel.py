@@ -27,6 +27,7 @@ from pairlearn.types import Floats
 Symmetry = Literal["symmetric", "antisymmetric", "none"]
 Values = Callable[[Leaf], Floats]
 """Gives the values of a leaf: (rows, cols) across, or one per row, or one per column."""
+Parts = tuple[tuple[Table, ...], tuple[tuple[float, ViewKernel], ...], "PairKernel | None"]
 NOTHING = np.zeros(1)
 """Stands for self values that an outer function does not use."""
 
@@ -47,6 +48,10 @@ class PairKernel:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "terms", canonical(self.terms))
+
+    def __getstate__(self) -> dict[str, object]:
+        # What was derived and kept is no part of the value: equal kernels have equal pickles and equal hashes of them.
+        return {"terms": self.terms}
 
     def __repr__(self) -> str:
         # The names of kernels are known only once there are kernels.
@@ -94,11 +99,15 @@ class PairKernel:
         tables, _, _ = self.split()
         return tables if len(tables) == len(self.terms) else None
 
-    def split(self) -> tuple[tuple[Table, ...], tuple[tuple[float, ViewKernel], ...], PairKernel | None]:
+    def split(self) -> Parts:
         """The terms that are one table, those that are one view (with their factors), and the sum of all others.
 
         Tables have fast products, linear kernels on views are thin matrices; the rest is computed block by block.
         """
+        return self._parts
+
+    @cached_property
+    def _parts(self) -> Parts:
         tables, views, rest = [], [], []
         for coefficient, atoms in self.terms:
             if len(atoms) == 1 and isinstance(atoms[0], Table):
@@ -248,6 +257,7 @@ class Expression:
 
 
 def _evaluate(atom: Atom, cross: Values, left: Values, right: Values) -> Floats:
+    """Values of one atom, (rows, cols): looked up for a leaf, κ of the projection's values for an expression."""
     if not isinstance(atom, Expression):
         return cross(atom)
     s12 = atom.cross.evaluate(cross, left, right)
@@ -257,6 +267,7 @@ def _evaluate(atom: Atom, cross: Values, left: Values, right: Values) -> Floats:
 
 
 def _self_value(atom: Atom, own: Values) -> Floats:
+    """Value of one atom of every pair with itself, (n,); mirrored, that is K((b, a), (a, b)) and not K(ab, ab)."""
     if not isinstance(atom, Expression):
         return own(atom)
     s11 = atom.projection.self_values(own)

@@ -32,6 +32,7 @@ class Power:
 
     @property
     def parity(self) -> int:
+        """That of the degree for r = 0; (−s + r)^p has none."""
         return 0 if self.offset else (1 if self.degree % 2 == 0 else -1)
 
     def __call__(self, s12: Floats, s11: Floats, s22: Floats) -> Floats:
@@ -58,6 +59,7 @@ class GaussianOf:
 
     @property
     def parity(self) -> int:
+        """None: κ grows with s."""
         return 0
 
     def __call__(self, s12: Floats, s11: Floats, s22: Floats) -> Floats:

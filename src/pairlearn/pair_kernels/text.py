@@ -1,4 +1,10 @@
-"""Pair kernels as the expressions that build them: what `repr` shows."""
+"""Pair kernels as the expressions that build them: what `repr` shows.
+
+A kernel forgets how it was written: its form is canonical. So a name is looked for in the catalog, then terms that are
+each other's mirror image are read as the balanced or skew part of something, and what is left is printed term by term.
+With the names of `pl.kernels` and `pl.pair_kernels` the text builds an equal kernel, unless it holds arrays (shown by
+shape and digest) or mirrored terms that are no half of anything.
+"""
 
 from __future__ import annotations
 
@@ -56,12 +62,14 @@ def _in_brackets(kernel: PairKernel) -> str:
 
 
 def _is_mirrored(atom: Atom) -> bool:
+    """Whether it stands for a swapped pair: such atoms come from balanced(), skewed() and their like alone."""
     if isinstance(atom, Expression):
         return atom.mirrored
     return isinstance(atom, ViewKernel) and any(atom.swapped)
 
 
 def _term(term: Term) -> str:
+    """factor * atom * atom, the factors of tables gathered in one; 1 is left out."""
     coefficient, atoms = term
     factors = [_atom(atom) for atom in atoms]
     total = float(coefficient) * prod(factor for factor, _ in factors)
@@ -91,6 +99,7 @@ def _table(part: Table) -> tuple[float, str]:
 
 
 def _view(atom: ViewKernel) -> str:
+    """By the function that makes it, if there is one."""
     if isinstance(atom.view, Blocks) and not any(atom.swapped):
         names = atom.view.names
         return f"on_{names[0]}({atom.kernel!r})" if len(names) == 1 else f"on_blocks({atom.kernel!r}, {names})"

@@ -80,6 +80,7 @@ class Blocks(PairsOnly):
         return self.names
 
     def show(self, pairs: Pairs) -> Floats:
+        """The blocks side by side, (n, sum of their widths); one that these pairs lack is refused by name."""
         columns = {"left": (pairs.examples, pairs.left), "right": (pairs.right_table, pairs.right)}
         parts = []
         for name in self.names:
@@ -90,6 +91,10 @@ class Blocks(PairsOnly):
         return np.hstack(parts)
 
     def law(self, kernel: Kernel) -> Law:
+        """T is a permutation with signs, hence orthogonal: isotropic kernels do not see it on both sides at once.
+
+        On `invariant` alone T is the identity, on `signed` alone it is −1, where the parity of the kernel decides.
+        """
         if self.names == ("invariant",):
             return "symmetric"
         if self.names == ("signed",) and kernel.parity:

@@ -1,4 +1,10 @@
-"""Laws of base kernels: what `pl.kernels.Kernel` promises, on examples of yours."""
+"""Laws of base kernels: what `pl.kernels.Kernel` promises, on examples of yours.
+
+Everything else trusts these promises. A wrong `diag` spoils cosines and Gaussians of pairs, a wrong claim of parity
+gives a ranker that contradicts itself when pairs are swapped, an indefinite kernel lets solvers run off to the corners
+of their box; none of that looks like a kernel's fault. Values are compared with each other, never with a formula: that
+is a test that only you can write.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +47,10 @@ def shape(kernel: Kernel, examples: Examples) -> None:
 
 
 def symmetry(kernel: Kernel, examples: Examples) -> None:
-    """k(a, b) = k(b, a); a similarity that is not symmetric needs a choice, such as symmetrise=True."""
+    """k(a, b) = k(b, a); a similarity that is not symmetric needs a choice, such as symmetrise=True.
+
+    Tried on values of all examples at once: rounding may differ in the last bits, which `Gram` averages away.
+    """
     K = gram(kernel, examples)
     require_close(K, K.T, "k(a, b) and k(b, a) differ", 1e-6 if K.dtype == np.float32 else 1e-12)
 
@@ -63,7 +72,11 @@ def diagonal(kernel: Kernel, examples: Examples) -> None:
 
 
 def independence(kernel: Kernel, examples: Examples) -> None:
-    """k(a, b) depends on a and b alone: any rows and columns give the same values."""
+    """k(a, b) depends on a and b alone: any rows and columns give the same values.
+
+    What a kernel takes from data belongs into `resolved`; a mean or scale of the arguments would make scores depend on
+    which pairs are scored together.
+    """
     K, n = gram(kernel, examples), count_examples(examples)
     rows, cols = sample(n, min(n, 5), 1), sample(n, min(n, 4), 2)
     found = kernel(take_examples(examples, rows), kernel.anchor(examples, cols))

@@ -1,4 +1,10 @@
-"""Laws of estimators on pairs: what scikit-learn expects of every estimator, and what pairs expect of these."""
+"""Laws of estimators on pairs: what scikit-learn expects of every estimator, and what pairs expect of these.
+
+scikit-learn's own `check_estimator` feeds rows of numbers, which no pair estimator takes; these laws try the same
+habits (parameters, cloning, pickling, refusals) on `Pairs`, and what is special to them: a score belongs to one pair,
+whatever stands beside it, and swapping a pair keeps it or turns its sign. Labels, weights and quality of what is learnt
+are not judged here.
+"""
 
 from __future__ import annotations
 
@@ -116,7 +122,7 @@ def one_value_per_pair(trial: Trial) -> None:
 
 
 def slicing(trial: Trial) -> None:
-    """The score of a pair does not depend on the others."""
+    """The score of a pair does not depend on the others: no ranks and no means over the scored pairs."""
     chosen = sample(len(trial.pairs), min(len(trial.pairs), 7))
     expected = trial.model.decision_function(trial.pairs)[chosen]
     require_close(trial.model.decision_function(trial.pairs[chosen]), expected, "scores of some pairs alone", 1e-7)
@@ -164,7 +170,7 @@ def storage(trial: Trial) -> None:
 
 
 def purity(trial: Trial) -> None:
-    """fit leaves pairs and labels as they are."""
+    """fit leaves pairs and labels as they are: folds of a cross-validation share one table of examples."""
     examples, y = trial.pairs.examples.copy(), np.array(trial.y)
     trial.fit()
     require(np.array_equal(examples, trial.pairs.examples), "the examples were changed")

@@ -1,4 +1,9 @@
-"""Laws of operators: whatever holds a Gram matrix serves the same numbers in every way it can be asked."""
+"""Laws of operators: whatever holds a Gram matrix serves the same numbers in every way it can be asked.
+
+A solver asks for blocks of its working set, for products with all coefficients and for the diagonal, and takes it for
+granted that they belong to one matrix. Operators compute them in ways as different as a look-up and a quadratic form,
+so each is compared with the explicit matrix.
+"""
 
 from __future__ import annotations
 

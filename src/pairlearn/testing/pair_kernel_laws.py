@@ -1,4 +1,9 @@
-"""Laws of pair kernels: what `pl.pair_kernels.PairKernel` promises, on pairs of yours."""
+"""Laws of pair kernels: what `pl.pair_kernels.PairKernel` promises, on pairs of yours.
+
+Symmetry of a pair kernel is derived from its form. Here it is looked at from the other side: the values between all
+pairs and all swapped pairs, in one matrix (2n, 2n), from the operator that a machine would use. Both can differ only if
+a table, a view or a kernel on a view says something about itself that is not so.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +83,10 @@ def definiteness(kernel: PairKernel, pairs: Pairs) -> None:
 
 
 def swapping(kernel: PairKernel, pairs: Pairs) -> None:
-    """`symmetry` is what swapping the left pair does to the values."""
+    """`symmetry` is what swapping the left pair does to the values.
+
+    "none" promises nothing: a kernel on a view may be symmetric without anyone knowing.
+    """
     straight, swapped, _ = quarters(kernel, pairs)
     sign = {"symmetric": 1.0, "antisymmetric": -1.0}.get(kernel.symmetry)
     if sign is not None:
@@ -93,7 +101,10 @@ def order_invariance(kernel: PairKernel, pairs: Pairs) -> None:
 
 
 def halves(kernel: PairKernel, pairs: Pairs) -> None:
-    """.balanced() and .skewed() are ½(K(ab, cd) ± K(ba, cd)), and as symmetric as they say."""
+    """.balanced() and .skewed() are ½(K(ab, cd) ± K(ba, cd)), and as symmetric as they say.
+
+    Errors are measured against the largest value of K: a half may be small where two large values cancel.
+    """
     if not kernel.order_invariant:
         return
     straight, swapped, _ = quarters(kernel, pairs)
