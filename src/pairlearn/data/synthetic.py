@@ -297,7 +297,7 @@ def _signs(positive: Bools) -> Floats:
 
 
 def _orthant_signs(classes: Ints, n: int) -> Floats:
-    """The signs of each orthant, (m, n): plus at the first coordinate, and a minus at each other one whose bit is set."""
+    """The signs of each orthant, (m, n): plus at the first coordinate, minus at each other one whose bit is set."""
     # Doubling puts a zero bit, hence a plus, at the first coordinate.
     return _signs((2 * classes[:, None] >> np.arange(n)) & 1 == 0)
 
