@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help env browser demo test test-slow check bench docs lock clean
+.PHONY: help env browser demo test test-slow check bench docs house lock clean
 
 help:           ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -40,6 +40,10 @@ bench: env      ## every benchmark at its quick size (full size: run the script 
 
 docs: env       ## run every example in the guide and every docstring
 	$(BIN)/python -m pytest --doctest-modules src/pairlearn --doctest-glob='*.md' docs README.md
+
+house: env      ## sizes of packages and functions; draws docs/images/imports.svg
+	$(BIN)/python tools/house.py --draw docs/images/imports.svg
+	$(BIN)/python tools/house.py
 
 lock: env       ## write requirements.lock anew from what is installed
 	$(BIN)/python -m pip freeze --exclude-editable --disable-pip-version-check > requirements.lock

@@ -77,15 +77,15 @@ ROOT = {
 PAIR_KERNELS = {"Scored": "pair_kernels.ModelScores", "Seen": "pair_kernels.ViewKernel", **OUTER}
 """Names that were in `pl.pair_kernels`."""
 
-VERIFIERS = {"Decided": "scorers.Verifier"}
-"""Names that were in the module whose place `pl.scorers` took."""
-
-SCORERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "eer": ("evaluation.EER().scorer()", lambda evaluation: evaluation.EER().scorer()),
-    "auc": ("evaluation.AUC().scorer()", lambda evaluation: evaluation.AUC().scorer()),
-    "FNMRAt": ("evaluation.FnmrAtFmr(fmr).scorer()", lambda evaluation: lambda fmr: evaluation.FnmrAtFmr(fmr).scorer()),
+SCORING = {
+    "eer": "selection.scorers.minus_eer = evaluation.EER().scorer()",
+    "auc": "selection.scorers.plus_auc = evaluation.AUC().scorer()",
+    "FNMRAt": "selection.scorers.minus_fnmr_at = evaluation.FnmrAtFmr(fmr).scorer()",
 }
-"""Scorers of scikit-learn that were in `pl.scorers` and `pl.selection.scorers`, and how measures make them now."""
+"""Scorers of scikit-learn that were in `pl.selection.scorers`; measures make them now."""
+
+SCORERS = {"Decided": "scorers.Verifier", **SCORING}
+"""Names that were in `pl.scorers`, or in the module whose place it took."""
 
 MODULES = {
     "estimators.baselines": "baselines",
@@ -126,19 +126,6 @@ def also(table: Mapping[str, str], package: str, known: Callable[[str], Any]) ->
         module, _, attribute = place.rpartition(".")
         _warn(f"{package}.{name}", instead or place)
         return getattr(import_module(f"pairlearn.{module}"), attribute)
-
-    return find
-
-
-def old_scorers(package: str, known: Callable[[str], Any]) -> Callable[[str], Any]:
-    """A module's `__getattr__` that finds the scorers of `SCORERS` too."""
-
-    def find(name: str) -> Any:
-        if name not in SCORERS:
-            return known(name)
-        now, make = SCORERS[name]
-        _warn(f"{package}.{name}", now)
-        return make(import_module("pairlearn.evaluation"))
 
     return find
 

@@ -22,7 +22,7 @@ def feature_names(examples: Examples) -> Any:
 def note_features(estimator: Any, pairs: Any) -> None:
     """Set `n_features_in_` and `feature_names_in_` of an estimator that was fitted on these pairs.
 
-    Both are those of the examples, of two tables those of the left one. Examples that are no rows of numbers have
+    Both are those of the examples, of two tables those of the left one. Examples that are not rows of numbers have
     no features, and an estimator that forgets old ones must not keep their names.
     """
     shape: tuple[int, ...] = getattr(pairs.examples, "shape", ())

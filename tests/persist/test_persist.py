@@ -267,10 +267,10 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not a pairlearn model"):
         pl.load(other)
     other.write_bytes(b"\x80\x04cos\nsystem\n(S'touch hacked'\ntR.")
-    with pytest.raises(InputError, match="no model file"):
+    with pytest.raises(InputError, match="is not a model file"):
         pl.load(other)
     other.write_bytes(struct.pack("<Q", 2**62) + b"{}")
-    with pytest.raises(InputError, match="no model file"):
+    with pytest.raises(InputError, match="is not a model file"):
         pl.load(other)
     with pytest.raises(InputError, match="no model file"):
         pl.load(tmp_path / "absent.safetensors")

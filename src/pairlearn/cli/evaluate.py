@@ -35,8 +35,9 @@ from pairlearn.report.html import environment
 from pairlearn.report.pictures import check_folder, find_pictures
 from pairlearn.report.record import FMRS
 from pairlearn.report.tables import ScoreTable, common_names, read_scores
-from pairlearn.report.text import are, counted, point_name, rate_words, titled, warning_words
+from pairlearn.report.text import are, point_name, rate_words, titled, warning_words
 from pairlearn.selection.leaks import find_leaks
+from pairlearn.words import counted
 
 SHOWN_FMRS = 3
 """Columns of FNMR that the terminal shows, from the laxest FMR."""

@@ -100,7 +100,7 @@ class PairMachine(BaseEstimator):
 
     def _start(self, training: Training, problem: Problem) -> Floats | None:
         """Where the solver starts: the previous fit, if asked for, else zero or the nearest feasible point."""
-        if self.warm_start and self._is_fitted:
+        if self.warm_start and self.__sklearn_is_fitted__():
             return carry_over(self.function_, self.support_bounded_, training.pairs, problem)
         return feasible(np.zeros(len(problem)), problem) if problem.total else None
 
@@ -135,8 +135,7 @@ class PairMachine(BaseEstimator):
 
     # -- using
 
-    @property
-    def _is_fitted(self) -> bool:
+    def __sklearn_is_fitted__(self) -> bool:
         return "function_" in vars(self)
 
     @property

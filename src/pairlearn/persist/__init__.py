@@ -47,7 +47,7 @@ def save(model: Any, path: str | Path) -> None:
     if MODELS.get(name) is not type(model):
         raise InputError(f"cannot save a {name}; models that can be saved: {', '.join(MODELS)}")
     if isinstance(model, PairMachine):
-        if not hasattr(model, "function_"):
+        if not model.__sklearn_is_fitted__():
             raise InputError(f"this {name} is not fitted; call fit first, or save its parameters yourself")
         check_function(model.function_)
     tensors: Tensors = {}
@@ -89,7 +89,7 @@ def _read(path: Path) -> tuple[dict[str, Any], Tensors]:
             # Copies own their memory: writable and aligned like the arrays of a fresh fit.
             return document, {name: np.array(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118
     except (safetensors.SafetensorError, json.JSONDecodeError, RecursionError, TypeError) as error:
-        raise InputError(f"{path} is no model file, or it is truncated or damaged ({error})") from error
+        raise InputError(f"{path} is not a model file, or it is truncated or damaged ({error})") from error
 
 
 def _check_format(document: Any, path: Path) -> None:

@@ -1,4 +1,9 @@
-"""Curves small enough for a page: a thinned DET curve with limits, and a histogram. Only curves are thinned."""
+"""Curves small enough for a page: a thinned DET curve with limits, and a histogram. Only curves are thinned.
+
+A million pairs have nearly a million points, of which a page shows some hundred. Rates, limits and the points worth
+knowing are computed from all pairs; the points that are kept hold exact counts, so the slider of the page shows what
+the library says, threshold by threshold.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +53,10 @@ def thin(curve: DetCurve, n_positives: int, n_negatives: int, keep: Ints, most: 
 def curve_record(
     scores: Scores, curve: DetCurve, thresholds: Floats, chosen: Ints, units: Units | None, level: float
 ) -> dict[str, Any]:
-    """The curve at the chosen rows: exact counts of errors at each threshold, limits of both rates to four digits."""
+    """The curve at the chosen rows: exact counts of errors at each threshold, limits of both rates to four digits.
+
+    Counts instead of rates: they are short in JSON, and the page divides. Without units there are no limits.
+    """
     n_positives, n_negatives = len(scores.positives), len(scores.negatives)
     thresholds = thresholds[chosen]
     record: dict[str, Any] = {

@@ -15,7 +15,8 @@ import numpy as np
 from pairlearn.evaluation import Scores
 from pairlearn.report.codes import KINDS, Names, distinct, named
 from pairlearn.report.system import Basis
-from pairlearn.report.text import are, counted, difference_words, measure_name
+from pairlearn.report.text import are, difference_words, measure_name
+from pairlearn.words import counted
 
 FEW_IDENTITIES = 30
 """Below this the variance between identities is itself a guess: Student's t has heavy tails there."""
@@ -32,7 +33,10 @@ def doubt(code: str, text: str, system: str | None = None) -> dict[str, str | No
 
 
 def doubts_about(name: str, record: Mapping[str, Any], basis: Basis) -> list[dict[str, str | None]]:
-    """Warnings that follow from the numbers of one system."""
+    """Warnings that follow from the numbers of one system.
+
+    Ties tell of rounded or saturated scores; an area below ½ nearly always of distances that were not negated.
+    """
     found = [*_of_counts(record), *_of_units(record, basis)]
     if record["ties"] > MUCH_TIED:
         text = f"{100 * record['ties']:.3g} % of the pairs have a value that also occurs with the other label"
@@ -90,7 +94,7 @@ def _of_units(record: Mapping[str, Any], basis: Basis) -> Iterable[tuple[str, st
 
 
 def same_pairs(one: Scores, other: Scores) -> bool:
-    """Whether two systems scored the same pairs in the same order."""
+    """Whether two systems scored the same pairs in the same order: only then can they be compared pair by pair."""
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("labels", *SIDES))
 
 
@@ -138,6 +142,7 @@ def leak_doubts(
 
 
 def _shared(what: str, shared: Sequence[str], total: int) -> str:
+    """How many were seen before, some of them by name, and what that means."""
     listed = ", ".join(shared[:SHOWN]) + (", …" if len(shared) > SHOWN else "")
     return (
         f"{len(shared):,} of {total:,} {what} were seen in training ({listed}): "
@@ -146,7 +151,10 @@ def _shared(what: str, shared: Sequence[str], total: int) -> str:
 
 
 def baseline_doubts(differences: Iterable[Mapping[str, Any]]) -> list[dict[str, str | None]]:
-    """Warn about each system that is not better, or not surely better, than an untrained baseline."""
+    """Warn about each system that is not better, or not surely better, than an untrained baseline.
+
+    Surely: the upper limit of the paired difference is below 0. A model that does not beat cosine is worth no training.
+    """
     found = []
     for row in differences:
         by = f"{measure_name(row)} {difference_words(row)} points"

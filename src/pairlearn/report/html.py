@@ -36,7 +36,11 @@ DRAWN = ("name", "baseline", "counts", "points", "operating", "curve", "histogra
 
 
 def as_html(record: Mapping[str, Any], *, thumbnails: Mapping[Any, bytes] | None = None) -> str:
-    """Return the page; thumbnails: PNG or JPEG files by example id, shown beside the worst errors."""
+    """Return the page; thumbnails: PNG or JPEG files by example id, shown beside the worst errors.
+
+    One file without a request to anywhere: it can be sent, archived and opened years later. All tables are complete
+    without a script; the script draws the curves and moves the threshold.
+    """
     template = environment().from_string(_read("page.html.jinja"))
     script, style = "\n".join(map(_read, SCRIPTS)), _colours() + _read("page.css")
     return template.render(
@@ -76,7 +80,11 @@ def _images(record: Mapping[str, Any], thumbnails: Mapping[Any, bytes]) -> dict[
 
 
 def environment() -> Any:
-    """What renders the page; worth asking for before a long computation, because Jinja2 may be missing."""
+    """What renders the page; worth asking for before a long computation, because Jinja2 may be missing.
+
+    A name that the template does not find is an error, not an empty cell; words for numbers are those of `text.py`, so
+    that page, Markdown and terminal never differ.
+    """
     try:
         import jinja2
     except ImportError as error:

@@ -1,4 +1,9 @@
-"""Pictures of examples from a folder, found by id; an id is a name, never a way out of the folder."""
+"""Pictures of examples from a folder, found by id; an id is a name, never a way out of the folder.
+
+Ids come from files that others may have written, so they are not trusted: absolute paths, ".." and links that lead out
+are not followed, and a file is read only if it starts like a PNG or JPEG. What is too large for a page is shrunk if
+Pillow is there. Examples without a picture are counted by reason and become warnings, never errors.
+"""
 
 from __future__ import annotations
 

@@ -306,7 +306,10 @@ def _difference(own: Scores, theirs: Scores, measure: Measure, unit: str | None,
 
 
 def strictest_fmr(entry: Record) -> float | None:
-    """The smallest FMR for which ten false matches are expected, else the smallest that can be measured at all."""
+    """The smallest FMR for which ten false matches are expected, else the smallest that can be measured at all.
+
+    With fewer than ten the rate is known to within a third at best, too little for a sentence about a system.
+    """
     found = [point["at"] for point in entry["points"] if point["kind"] == "fmr" and point["measurable"]]
     solid = [at for at in found if at * entry["counts"]["negatives"] >= 10]
     return min(solid or found, default=None)
@@ -343,7 +346,7 @@ def _baseline_verdict(best: Record) -> str:
 
 
 def _merged(warnings: Sequence[dict[str, str | None]]) -> list[Record]:
-    """Equal warnings of several systems once, with the systems' names."""
+    """Equal warnings of several systems once, with the systems' names: ten systems on the same pairs share most."""
     merged: dict[tuple[str | None, str | None], list[str]] = {}
     for each in warnings:
         names = merged.setdefault((each["code"], each["text"]), [])

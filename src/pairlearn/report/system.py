@@ -47,7 +47,7 @@ class Cost:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What to measure, the same for every system."""
+    """What to measure, the same for every system: FMRs from lax to strict, the level of limits, and costs if known."""
 
     fmrs: tuple[float, ...]
     level: float
@@ -102,6 +102,7 @@ def measure_system(basis: Basis, plan: Plan, threshold: float | None) -> dict[st
 
 
 def _measured(basis: Basis, plan: Plan, threshold: float | None) -> dict[str, Any]:
+    """First the points, which the thinned curve must keep; then the curve with limits, which serve the points too."""
     scores = basis.ordered
     curve = det_curve(scores)
     thresholds = finite_thresholds(curve)
@@ -130,7 +131,7 @@ def _measured(basis: Basis, plan: Plan, threshold: float | None) -> dict[str, An
 
 
 def counts(scores: Scores) -> dict[str, int | None]:
-    """How many pairs, examples and identities there are."""
+    """How many pairs, examples and identities there are; None where the scores do not know who is in a pair."""
     return {
         "pairs": len(scores),
         "positives": len(scores.positives),

@@ -78,18 +78,8 @@ def short_words(measured: Record) -> str:
     return f"{100 * measured['value']:.3g} %{limits}"
 
 
-def counted(number: int, noun: str) -> str:
-    """So many things.
-
-    >>> counted(1, "pair"), counted(2000, "pair"), counted(0, "identity")
-    ('1 pair', '2,000 pairs', '0 identities')
-    """
-    plural = noun.removesuffix("y") + "ies" if noun.endswith("ty") else noun + "s"
-    return f"{number:,} {noun if number == 1 else plural}"
-
-
 def are(number: int) -> str:
-    """The verb after `counted`."""
+    """The verb after a number of things."""
     return "is" if number == 1 else "are"
 
 
@@ -168,6 +158,7 @@ def _summary(record: Record) -> str:
 
 
 def _missed(point: Record) -> str:
+    """FNMR at an FMR, if there are negative pairs enough to measure it."""
     return rate_words(point["fnmr"]) if point["measurable"] else "not measurable"
 
 
@@ -183,6 +174,7 @@ def titled(system: Record) -> str:
 
 
 def _thresholds(record: Record) -> str:
+    """One line per system and threshold worth knowing; those that cannot be measured have none."""
     rows = []
     for system in record["systems"]:
         for point in system["points"]:
@@ -193,11 +185,13 @@ def _thresholds(record: Record) -> str:
 
 
 def _group_row(system: Record, row: Record) -> tuple[str, ...]:
+    """Rates of one subgroup at the threshold of the whole, and its own equal error rate."""
     rates = (rate_words(row[name]) for name in ("fmr", "fnmr", "eer"))
     return (titled(system), row["group"], f"{row['counts']['pairs']:,}", *rates)
 
 
 def _data(record: Record) -> str:
+    """Where the scores came from, how many there are, and what the limits are over."""
     rows = []
     for system in record["systems"]:
         counts = system["counts"]
