@@ -24,8 +24,8 @@ TWO = pl.Pairs(X, rng.integers(0, 9, 12), rng.integers(0, 6, 12), right_examples
 TENSOR_METRIC = "tensor_metric"
 KERNELS: dict[str, Callable[[PairKernel], PairKernel]] = {
     "form": lambda kernel: kernel,
-    "rest": lambda kernel: pl.pair_kernels.gaussian_of(kernel, 0.1),
-    "both": lambda kernel: kernel + pl.pair_kernels.power_of(kernel, 3),
+    "rest": lambda kernel: pl.pair_kernels.gaussian(kernel, 0.1),
+    "both": lambda kernel: kernel + pl.pair_kernels.power(kernel, 3),
 }
 BASES: dict[str, Kernel] = {"linear": Linear(), "polynomial": Polynomial(), "gaussian": Gaussian(0.3)}
 
@@ -144,7 +144,7 @@ def test_any_precomputed_base_scores_new_rows_like_the_kernel_it_was_computed_wi
 
 @pytest.mark.parametrize("given", [Precomputed(), 2.0 * Precomputed()])
 def test_values_between_new_rows_are_in_no_matrix(given: Kernel) -> None:
-    kernel = pl.pair_kernels.gaussian_of(pl.pair_kernel("metric"), 0.1)
+    kernel = pl.pair_kernels.gaussian(pl.pair_kernel("metric"), 0.1)
     K = Gaussian(0.3)(X, X)
     function = PairFunction.of(kernel.on(given), ONE.with_examples(K), THETA, BIAS)
     for rows in (K, Gaussian(0.3)(NEW, X)):
