@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help env browser demo test test-slow check bench docs lock clean
+.PHONY: help env browser demo test test-slow check bench docs house lock clean
 
 help:           ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -23,7 +23,7 @@ browser:        ## Debian's chromium, for the tests of the report page
 		{ apt-get update -qq && apt-get install -y -qq chromium > /dev/null; } || { echo "install chromium, name a \
 	browser with PAIRLEARN_CHROMIUM, or set PAIRLEARN_SKIP_BROWSER=1"; exit 1; }; fi
 
-test: env browser ## the default test suite
+test: env browser ## the default test suite, one worker per core
 	$(BIN)/python -m pytest
 
 test-slow: env  ## the slow checks alone
@@ -40,6 +40,10 @@ bench: env      ## every benchmark at its quick size (full size: run the script 
 
 docs: env       ## run every example in the guide and every docstring
 	$(BIN)/python -m pytest --doctest-modules src/pairlearn --doctest-glob='*.md' docs README.md
+
+house: env      ## sizes of packages and functions; draws docs/images/imports.svg
+	$(BIN)/python tools/house.py --draw docs/images/imports.svg
+	$(BIN)/python tools/house.py
 
 lock: env       ## write requirements.lock anew from what is installed
 	$(BIN)/python -m pip freeze --exclude-editable --disable-pip-version-check > requirements.lock

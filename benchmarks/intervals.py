@@ -16,7 +16,7 @@ from scipy.special import ndtr, ndtri
 
 import pairlearn as pl
 from benchmarks.harness import Figure, Row, peak_memory, print_figures, run_rows, timed
-from pairlearn.evaluation.intervals import FmrAt, FnmrAt, Interval, difference_interval, interval
+from pairlearn.evaluation import FmrAt, FnmrAt, Interval, difference_interval, interval
 
 N_IDENTITIES, PER_IDENTITY = 50, 4
 MEANS = (3.2, 2.9)  # of the positive pairs of the two systems

@@ -159,7 +159,7 @@ def c_path(quick: bool) -> dict[str, Any]:
 
 def gradient(quick: bool) -> dict[str, Any]:
     """One full gradient of tensor_metric with a Gaussian base against its matrix products alone."""
-    from pairlearn.operators.plan import build
+    from pairlearn.operators.build import build
 
     m = 1000 if quick else 2500
     X, _ = identities(m // 10, 10)

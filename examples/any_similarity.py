@@ -12,10 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 import pairlearn as pl
-from pairlearn.similarities.basis_expansion import BasisExpansion
-from pairlearn.similarities.basis_svc import BasisSVC
-from pairlearn.similarities.greedy import GreedySimilarities
-from pairlearn.similarities.nystrom import IndefiniteNystrom
+from pairlearn.similarities import BasisExpansion, BasisSVC, GreedySimilarities, IndefiniteNystrom
 
 WORDS = {
     "English": """the weather although through knowledge thought brother wheel whisper shoulder right night light

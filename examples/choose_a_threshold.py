@@ -43,7 +43,9 @@ def main() -> None:
 
     development = scores_of(search, X[develop], who[develop])
     threshold = pl.threshold_at_fmr(development, 0.03, confidence=0.9)
-    model = pl.Decided(search.best_estimator_, threshold, pl.evaluation.LogisticCalibration(prior=0.5).fit(development))
+    model = pl.Verifier(
+        search.best_estimator_, threshold, pl.evaluation.LogisticCalibration(prior=0.5).fit(development)
+    )
     print(f"threshold {threshold}")
 
     found = scores_of(search, X[check], who[check])

@@ -36,8 +36,7 @@ from sklearn.decomposition import PCA
 
 import pairlearn as pl
 from benchmarks.harness import Figure, data_folder, print_figures, run_rows, skip_without_data
-from pairlearn.baselines.linear import RCABaseline
-from pairlearn.baselines.plda import LDABaseline
+from pairlearn.baselines import LDABaseline, RCABaseline
 
 N_TRAIN, N_PAIRS, N_QUICK, K, SPREAD = 10_000, 1000, 1500, 3, 2.0
 CHOICE = ((4, 9), (7, 9), (3, 8), (0, 8), (1, 7))

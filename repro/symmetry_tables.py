@@ -88,7 +88,7 @@ def mirror_images(antisymmetric: bool, kernel: pl.pair_kernels.PairKernel, seed:
 
 def kernel_matrix(kernel: pl.pair_kernels.PairKernel, pairs: pl.Pairs) -> np.ndarray:
     """The explicit Gram matrix."""
-    from pairlearn.operators.plan import build
+    from pairlearn.operators.build import build
 
     return build(kernel, pairs).operator.rows(np.arange(len(pairs)))
 

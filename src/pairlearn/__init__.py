@@ -5,9 +5,7 @@ people need stands here; the rest in `pl.kernels`, `pl.pair_kernels`, `pl.baseli
 `pl.scorers`, `pl.evaluation`, `pl.selection`, `pl.data`, `pl.graphs`, `pl.images`, `pl.report` and `pl.testing`.
 """
 
-import lazy_loader
+from pairlearn import _doors, _moved
 
-from pairlearn import _moved
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = _doors.attach(__name__, __file__)
 __getattr__ = _moved.also(_moved.ROOT, __name__, __getattr__)

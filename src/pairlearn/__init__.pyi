@@ -23,22 +23,17 @@ from .evaluation import det_curve as det_curve
 from .evaluation import equal_error_rate as equal_error_rate
 from .evaluation import interval as interval
 from .evaluation import threshold_at_fmr as threshold_at_fmr
-from .machines.one_class import OneClassPairSphere as OneClassPairSphere
-from .machines.one_class import OneClassPairSVM as OneClassPairSVM
-from .machines.pair_ranker import PairRanker as PairRanker
-from .machines.pair_svc import PairSVC as PairSVC
-from .machines.pair_svr import PairSVR as PairSVR
-from .machines.transductive import TransductivePairSVC as TransductivePairSVC
-from .metrics.pseudo_metric import OnlinePseudoMetric as OnlinePseudoMetric
+from .machines import *  # noqa: F403  (every machine)
+from .metrics.online import OnlinePseudoMetric as OnlinePseudoMetric
 from .on_examples import OnExamples as OnExamples
 from .pair_kernels.catalog import pair_kernel as pair_kernel
 from .pairs import Pairs as Pairs
 from .pairs import all_pairs as all_pairs
 from .persist import load as load
 from .persist import save as save
-from .scorers.decided import Decided as Decided
 from .scorers.explain import explain as explain
 from .scorers.gallery import Gallery as Gallery
+from .scorers.verifier import Verifier as Verifier
 from .selection.search.staged import StagedSearch as StagedSearch
 from .similarities.basis_expansion import BasisExpansion as BasisExpansion
 from .similarities.basis_svc import BasisSVC as BasisSVC

@@ -66,6 +66,7 @@ ROOT = {
     "poly_direct_sum": "pair_kernels.poly_direct_sum",
     "poly_tensor": "pair_kernels.poly_tensor",
     "skew_composite": "pair_kernels.skew_composite",
+    "Decided": "scorers.Verifier",
     "NormalisedScorer": "scorers.NormalisedScorer",
     "GreedySimilarities": "similarities.GreedySimilarities",
     "IndefiniteNystrom": "similarities.IndefiniteNystrom",
@@ -76,29 +77,36 @@ ROOT = {
 PAIR_KERNELS = {"Scored": "pair_kernels.ModelScores", "Seen": "pair_kernels.ViewKernel", **OUTER}
 """Names that were in `pl.pair_kernels`."""
 
-SCORERS = {"eer": "selection.scorers.eer", "auc": "selection.scorers.auc", "FNMRAt": "selection.scorers.FNMRAt"}
-"""Names that were in `pl.scorers` when these were scikit-learn's."""
+SCORING = {
+    "eer": "selection.scorers.minus_eer = evaluation.EER().scorer()",
+    "auc": "selection.scorers.plus_auc = evaluation.AUC().scorer()",
+    "FNMRAt": "selection.scorers.minus_fnmr_at = evaluation.FnmrAtFmr(fmr).scorer()",
+}
+"""Scorers of scikit-learn that were in `pl.selection.scorers`; measures make them now."""
+
+SCORERS = {"Decided": "scorers.Verifier", **SCORING}
+"""Names that were in `pl.scorers`, or in the module whose place it took."""
 
 MODULES = {
-    "estimators.baselines": "baselines.untrained",
+    "estimators.baselines": "baselines",
     "estimators.bases": "similarities.bases",
     "estimators.basis_expansion": "similarities.basis_expansion",
     "estimators.basis_svc": "similarities.basis_svc",
-    "estimators.decided": "scorers.decided",
-    "estimators.explain": "scorers.explain",
+    "estimators.decided": "scorers",
+    "estimators.explain": "scorers",
     "estimators.filtering": "metrics.filtering",
-    "estimators.gallery": "scorers.gallery",
+    "estimators.gallery": "scorers",
     "estimators.greedy_similarities": "similarities.greedy",
     "estimators.learnt_baselines": "baselines",
-    "estimators.metric_baselines": "baselines.linear",
+    "estimators.metric_baselines": "baselines",
     "estimators.nystrom": "similarities.nystrom",
     "estimators.on_examples": "on_examples",
     "estimators.one_class": "machines.one_class",
     "estimators.pair_ranker": "machines.pair_ranker",
     "estimators.pair_svc": "machines.pair_svc",
     "estimators.pair_svr": "machines.pair_svr",
-    "estimators.plda": "baselines.plda",
-    "estimators.pseudo_metric": "metrics.pseudo_metric",
+    "estimators.plda": "baselines",
+    "estimators.pseudo_metric": "metrics",
     "estimators.ranking": "machines.ranking",
     "estimators.stacked": "baselines.stacked",
     "estimators.transductive": "machines.transductive",

@@ -45,9 +45,17 @@ class MovedWarning(FutureWarning):
     """A name has moved; the message says where to."""
 
 
+INSIDE = ("pairlearn", "functools")
+"""Packages whose lines a user cannot change: this one, and the one through which cached properties are called."""
+
+
 def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn at the line outside of pairlearn that led here, however deep inside it is noticed."""
+    """Warn at the line outside of pairlearn that led here, however deep inside it is noticed.
+
+    A fixed `stacklevel` would be a guess about the way that the caller took; Python shows (and filters) a warning
+    by the line that it points at, and that should be one that the user can change.
+    """
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "pairlearn":
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in INSIDE:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)

@@ -1,8 +1,13 @@
-"""Tables of examples of any kind: a float array, a sparse matrix or a sequence of objects."""
+"""Tables of examples of any kind: a float array, a sparse matrix, a sequence of objects, or columns of a matrix.
+
+Everything that must know which kind a table is stands here, in the order of its use: check what the user gave, count
+rows, take some, put tables one after the other, find rows again, merge equal rows. All else works on any table.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -11,9 +16,15 @@ from scipy import sparse
 from pairlearn.errors import InputError
 from pairlearn.types import Examples, Floats, Ints
 
+# --------------------------------------------------------------------------- what the user gave
+
 
 def check_examples(examples: Examples, name: str = "examples") -> Examples:
-    """Return the examples as a float array, a CSR matrix or a sequence, or say what is wrong with them."""
+    """Return the examples as a float array, a CSR matrix or a sequence, or say what is wrong with them.
+
+    Arrays of float32 and float64 are shared, not copied; other numbers become float64; data frames become arrays;
+    lists of lists of numbers become arrays, and all other sequences stay what they are.
+    """
     if sparse.issparse(examples):
         matrix = sparse.csr_array(examples)
         refuse_nonfinite(matrix.data, name)
@@ -34,6 +45,7 @@ def check_examples(examples: Examples, name: str = "examples") -> Examples:
 
 
 def check_numbers(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
+    """Rows of finite real numbers, as float32 or float64; two dimensions or more."""
     if array.dtype.kind == "c":
         raise InputError(f"{name} are complex numbers; pass real features, e.g. their absolute values")
     if array.ndim < 2:
@@ -48,6 +60,7 @@ def check_numbers(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any
 
 
 def refuse_nonfinite(values: Floats, name: str) -> None:
+    """Refuse NaN and infinity, and say where the first is."""
     # One sum is much cheaper than a mask; the mask is only built to name the culprit.
     with np.errstate(all="ignore"):
         if values.size == 0 or np.isfinite(np.sum(values, dtype=np.float64)):
@@ -63,6 +76,7 @@ def refuse_nonfinite(values: Floats, name: str) -> None:
 
 
 def as_float(array: np.ndarray[Any, Any], name: str) -> Floats:
+    """The array in float64, if it holds numbers."""
     try:
         return cast(Floats, array.astype(np.float64))
     except (TypeError, ValueError) as error:
@@ -80,6 +94,20 @@ def _is_numeric_rows(examples: Sequence[Any]) -> bool:
     )
 
 
+# --------------------------------------------------------------------------- rows of any table
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Training examples known only by their columns in a precomputed matrix of any rows × n_columns."""
+
+    index: Ints
+    n_columns: int
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+
 def count_examples(examples: Examples) -> int:
     """Number of rows m of a table of examples."""
     return int(examples.shape[0]) if hasattr(examples, "shape") else len(examples)
@@ -89,18 +117,83 @@ def take_examples(examples: Examples, index: Ints) -> Examples:
     """Rows `index` of a table of examples of any kind."""
     if isinstance(examples, np.ndarray) or sparse.issparse(examples):
         return examples[index]
+    if isinstance(examples, Columns):
+        return Columns(examples.index[index], examples.n_columns)
     return [examples[int(i)] for i in index]
 
 
+def take_used(examples: Examples, used: Ints) -> Examples:
+    """Rows `used`, ascending and each once; all of them are the table itself, not a copy."""
+    return examples if len(used) == count_examples(examples) else take_examples(examples, used)
+
+
+def stack_examples(*tables: Examples) -> Examples:
+    """The rows of these tables of one kind, one table after the other.
+
+    >>> stack_examples(["a"], ["b", "c"])
+    ['a', 'b', 'c']
+    """
+    first = tables[0]
+    if isinstance(first, np.ndarray):
+        return np.concatenate(tables)
+    if sparse.issparse(first):
+        return sparse.csr_array(sparse.vstack(tables, format="csr"))
+    if isinstance(first, Columns):
+        return Columns(np.concatenate([table.index for table in tables]), first.n_columns)
+    return [row for table in tables for row in table]
+
+
+def match_examples(wanted: Examples, examples: Examples) -> Ints:
+    """Row of each wanted example among `examples`, the first with the same content, −1 where there is none.
+
+    Rows of a precomputed matrix have no content that tells them apart: they are matched by their number.
+
+    >>> match_examples(["b", "z"], ["a", "b", "b"]).tolist()
+    [1, -1]
+    """
+    if isinstance(wanted, Columns):
+        return np.where(wanted.index < count_examples(examples), wanted.index, -1).astype(np.int64)
+    where: dict[Any, int] = {}
+    for row, key in enumerate(_contents(examples)):
+        where.setdefault(key, row)
+    return np.array([where.get(key, -1) for key in _contents(wanted)], dtype=np.int64)
+
+
+def _contents(examples: Examples) -> list[Any]:
+    """A key per example: equal where the content is equal, or where it is the same object if that cannot be said."""
+    if isinstance(examples, np.ndarray):
+        return [row.tobytes() for row in np.ascontiguousarray(examples)]
+    if sparse.issparse(examples):
+        rows = sparse.csr_array(examples)
+        return [
+            (rows.indices[a:b].tobytes(), rows.data[a:b].tobytes())
+            for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
+        ]
+    try:
+        return [example for example in examples if hash(example) is not None]
+    except TypeError:
+        return [id(example) for example in examples]
+
+
 def by_blocks(left: Ints, right: Ints, score: Callable[[Ints, Ints], Floats], width: int = 128) -> Floats:
-    """score(left, right) block by block, so that gathered rows of `width` numbers stay within 32 MB."""
+    """score(left, right) block by block, so that gathered rows of `width` numbers stay within 32 MB.
+
+    Pairs gather a row per side: a million pairs of 1,000 numbers would be 16 GB at once.
+    """
     step = max(1, 2**22 // max(width, 1))
     parts = [score(left[t : t + step], right[t : t + step]) for t in range(0, len(left), step)]
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def merge_equal_rows(rows: Floats) -> tuple[Floats, Ints]:
-    """Distinct rows in order of first appearance, and the index of each row among them."""
+    """Distinct rows in order of first appearance, and the index of each row among them.
+
+    Rows are compared as strings of bytes, so equal means equal in every bit: add 0.0 first if −0.0 may occur.
+
+    >>> rows, index = merge_equal_rows(np.array([[2.0], [1.0], [2.0]]))
+    >>> rows.ravel().tolist(), index.tolist()
+    ([2.0, 1.0], [0, 1, 0])
+    """
     rows = np.ascontiguousarray(rows)
     keys = rows.reshape(len(rows), -1).view(np.dtype((np.void, rows[0].nbytes))).ravel()
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)

@@ -7,15 +7,16 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from pairlearn.errors import InputError
-from pairlearn.examples import take_examples
+from pairlearn.features import note_features
 from pairlearn.pairs import Pairs, as_pairs
 
 
 class OnExamples(TransformerMixin, BaseEstimator):
     """Apply a scikit-learn transformer to the examples of pairs.
 
-    It is fitted on the examples that the training pairs refer to, and on no others.
+    It is fitted on the examples that the training pairs refer to, each once, and on no others: an example in many
+    pairs counts no more than one in a single pair, and test examples in the same table stay unseen. A scaler alone in a
+    pipeline would ask for rows of features and be given pairs.
 
     >>> import numpy as np, pairlearn as pl
     >>> from sklearn.preprocessing import StandardScaler
@@ -30,7 +31,8 @@ class OnExamples(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the transformer on the examples in use."""
         pairs = self._one_table(X)
-        self.transformer_ = clone(self.transformer).fit(take_examples(pairs.examples, pairs.used_examples()))
+        self.transformer_ = clone(self.transformer).fit(pairs.compacted().pairs.examples)
+        note_features(self, pairs)
         return self
 
     def transform(self, X: Any) -> Pairs:
@@ -41,7 +43,6 @@ class OnExamples(TransformerMixin, BaseEstimator):
 
     @staticmethod
     def _one_table(X: Any) -> Pairs:
-        pairs = as_pairs(X)
-        if pairs.right_examples is not None:
-            raise InputError("OnExamples transforms one table of examples; transform the two tables beforehand")
-        return pairs
+        return as_pairs(X).require_one_table(
+            "OnExamples transforms one table of examples; transform the two tables beforehand"
+        )

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import rankdata
+from sklearn import config_context
 from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 import pairlearn as pl
 from pairlearn.baselines.registry import BASELINES
-from pairlearn.baselines.stacked import STACK, cross_fit, with_scores
+from pairlearn.baselines.stacked import STACK, attach_baselines, cross_fit, with_scores
+from pairlearn.baselines.training import joined_classes
 from pairlearn.errors import InputError
 
 X, CLASSES = pl.data.double_interval(12, 5, n=25, seed=0)
@@ -28,7 +31,9 @@ def key(pairs: pl.Pairs) -> list[tuple[int, int]]:
 
 @pytest.fixture(scope="module")
 def model() -> pl.StackedPairSVC:
-    return pl.StackedPairSVC(pl.PairSVC("tensor_metric", "rbf", C=0.1), weight=2.0).fit(PAIRS, Y, classes=CLASSES)
+    return pl.StackedPairSVC(pl.PairSVC("tensor_metric", "rbf", C=0.1, random_state=0), weight=2.0).fit(
+        PAIRS, Y, classes=CLASSES
+    )
 
 
 def test_no_score_of_a_training_pair_comes_from_a_model_that_saw_its_classes() -> None:
@@ -59,7 +64,7 @@ def test_all_positive_pairs_are_kept_with_their_labels() -> None:
 def test_the_machine_is_a_plain_one_on_the_same_features(model: pl.StackedPairSVC) -> None:
     stack = cross_fit(PAIRS, Y, CLASSES)
     kernel = with_scores(pl.pair_kernel("tensor_metric"), 2.0)
-    plain = pl.PairSVC(kernel, "rbf", C=0.1).fit(stack.pairs, stack.labels)
+    plain = pl.PairSVC(kernel, "rbf", C=0.1, random_state=0).fit(stack.pairs, stack.labels)
     expected = plain.decision_function(stack.shown(NEW_PAIRS))
     assert np.allclose(model.decision_function(NEW_PAIRS), expected, atol=1e-9)
     assert np.array_equal(model.predict(NEW_PAIRS), np.where(expected > 0, 1, -1))
@@ -102,6 +107,44 @@ def test_parameters_can_be_cloned() -> None:
     assert again.machine.C == 3.0
     assert again.get_params(deep=False)["baselines"] == ["rca"]
     assert pl.StackedPairSVC().baselines == STACK
+
+
+def test_without_classes_they_are_read_off_the_positive_pairs() -> None:
+    chain = np.concatenate([np.flatnonzero(c == CLASSES)[[0, 0, 1, 2, 3]] for c in np.unique(CLASSES)])
+    mates = np.concatenate([np.flatnonzero(c == CLASSES)[[1, 2, 2, 3, 4]] for c in np.unique(CLASSES)])
+    apart = np.flatnonzero(Y < 0)
+    pairs = pl.Pairs(X, [*chain, *PAIRS.left[apart]], [*mates, *PAIRS.right[apart]])
+    y = pairs.labels(CLASSES)
+    codes = joined_classes(*pairs.columns, y, len(X))
+    assert len({*zip(codes.tolist(), CLASSES.tolist(), strict=True)}) == len(set(CLASSES.tolist()))
+    one, two = (pl.StackedPairSVC().fit(pairs, y, classes=given) for given in (None, codes))
+    assert np.array_equal(one.decision_function(NEW_PAIRS), two.decision_function(NEW_PAIRS))
+
+
+def test_cross_validation_with_and_without_classes() -> None:
+    model, folds = pl.StackedPairSVC(n_folds=2), StratifiedKFold(2, shuffle=True, random_state=0)
+    plain = cross_val_score(model, PAIRS, Y, cv=folds, error_score="raise")
+    with config_context(enable_metadata_routing=True):
+        asked = clone(model).set_fit_request(classes=True)
+        routed = cross_val_score(asked, PAIRS, Y, cv=folds, params={"classes": CLASSES}, error_score="raise")
+    expected = [
+        clone(model).fit(PAIRS[train], Y[train], classes=CLASSES).score(PAIRS[test], Y[test])
+        for train, test in folds.split(np.zeros(len(Y)), Y)
+    ]
+    np.testing.assert_allclose(routed, expected)
+    assert plain.mean() > np.mean(Y < 0)  # better than to call all pairs different
+
+
+def test_the_fitted_machine_is_not_changed_by_its_baselines() -> None:
+    stack = cross_fit(PAIRS, Y, CLASSES)
+    machine = pl.PairSVC(with_scores(None, 1.0)).fit(stack.pairs, stack.labels)
+    before, kernel, function = machine.decision_function(stack.pairs), machine.kernel, machine.function_
+    asking = attach_baselines(machine, stack)
+    assert machine.kernel is kernel
+    assert machine.function_ is function
+    np.testing.assert_array_equal(machine.decision_function(stack.pairs), before)
+    shown = machine.decision_function(stack.shown(NEW_PAIRS))
+    np.testing.assert_allclose(asking.decision_function(NEW_PAIRS), shown, rtol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import builtins
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +21,8 @@ from typer.testing import CliRunner
 import pairlearn as pl
 from pairlearn.cli import main
 from pairlearn.cli.app import app
-from pairlearn.cli.fit import _class_weight, gap_share, memory_bytes
+from pairlearn.cli.options import class_weights, memory_bytes
+from pairlearn.cli.terminal import gap_share
 
 COMMAND = [sys.executable, "-c", "from pairlearn.cli import main; main()"]
 
@@ -35,13 +37,14 @@ def start(*args: object) -> subprocess.Popen[str]:
     return subprocess.Popen([*COMMAND, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> Path:
-    """faces.csv with ids and classes, train.csv and test.csv with pairs."""
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """faces.csv with ids and classes, train.csv and test.csv with pairs, and a model in a folder of its own."""
+    folder = tmp_path_factory.mktemp("made")
     X, classes = pl.data.orthant(12, 4, n=5, seed=0)
     ids = [f"face{i}" for i in range(len(X))]
     frame = polars.DataFrame({"id": ids, "class": classes, **{f"x{t}": X[:, t] for t in range(5)}})
-    frame.write_csv(tmp_path / "faces.csv")
+    frame.write_csv(folder / "faces.csv")
     pairs = pl.all_pairs(X)
     labels = np.where(pairs.labels(classes) > 0, "same", "different")
     table = polars.DataFrame(
@@ -49,16 +52,26 @@ def files(tmp_path: Path) -> Path:
     )
     seen = (pairs.left < 32) & (pairs.right < 32)
     unseen = (pairs.left >= 32) & (pairs.right >= 32)
-    table.filter(seen & ~pairs.reflexive).write_csv(tmp_path / "train.csv")
-    table.filter(unseen).write_csv(tmp_path / "test.csv")
+    table.filter(seen & ~pairs.reflexive).write_csv(folder / "train.csv")
+    table.filter(unseen).write_csv(folder / "test.csv")
+    (folder / "models").mkdir()
+    out = folder / "models" / "model.safetensors"
+    assert run("fit", folder / "faces.csv", folder / "train.csv", "--out", out, "--base", "poly").exit_code == 0
+    return folder
+
+
+@pytest.fixture
+def files(made: Path, tmp_path: Path) -> Path:
+    """The tables in a folder that the test may change."""
+    for table in made.glob("*.csv"):
+        shutil.copy(table, tmp_path)
     return tmp_path
 
 
 @pytest.fixture
-def model(files: Path) -> Path:
-    path = files / "model.safetensors"
-    assert run("fit", files / "faces.csv", files / "train.csv", "--out", path, "--base", "poly").exit_code == 0
-    return path
+def model(made: Path, files: Path) -> Path:
+    """A model beside the tables."""
+    return Path(shutil.copy(made / "models" / "model.safetensors", files))
 
 
 def one_line(result: Any, *words: str) -> None:
@@ -174,6 +187,11 @@ def test_fit_within_a_time_budget_says_so(files: Path) -> None:
     assert pl.load(out).fit_status_ == "time budget"
 
 
+def test_brackets_in_a_name_are_shown_as_they_are(files: Path) -> None:
+    out = files / "[bold]m.safetensors"
+    assert f"model written to {out}" in run("fit", files / "faces.csv", "--out", out).output
+
+
 def test_contradictions_are_told(files: Path) -> None:
     (files / "odd.csv").write_text("left,right,label\nface0,face1,1\nface1,face0,0\nface0,face9,0\n")
     result = run("fit", files / "faces.csv", files / "odd.csv", "-o", files / "m.safetensors")
@@ -187,7 +205,7 @@ def test_contradictions_are_told(files: Path) -> None:
         (("absent.csv",), ("there is no file", "absent.csv")),
         (("faces.csv", "absent.csv"), ("there is no file", "absent.csv")),
         (("plain.csv",), ("no classes", "--class-column")),
-        (("faces.csv", "strangers.csv"), ("1 ids", "'eve'", "strangers.csv")),
+        (("faces.csv", "strangers.csv"), ("1 id of", "'eve'", "strangers.csv")),
         (("faces.csv", "unlabelled.csv"), ("no column 'label'",)),
         (("faces.csv", "train.csv", "--C", "-1"), ("C must be a finite number > 0", "try C=1.0")),
         (("faces.csv", "--kernel", "tensr"), ("unknown pair kernel 'tensr'", "tensor_metric")),
@@ -219,7 +237,7 @@ def test_fit_refuses_bad_input_and_changes_nothing(
 def test_amounts_of_memory() -> None:
     assert [memory_bytes(text) for text in ("4GB", "500 MB", "2GiB", "1e9", "12")] == [4e9, 5e8, 2**31, 1e9, 12.0]
     assert memory_bytes(None) is None
-    assert _class_weight("balanced") == "balanced"
+    assert class_weights("balanced") == "balanced"
 
 
 def test_share_of_the_way() -> None:
@@ -236,12 +254,12 @@ def test_ctrl_c_leaves_a_model(tmp_path: Path) -> None:
     out, before = tmp_path / "m.safetensors", signal.getsignal(signal.SIGINT)
     program = """
 import os, signal, sys
-import pairlearn.cli.fit as fit
-share = fit.gap_share
+import pairlearn.cli.terminal as terminal
+share = terminal.gap_share
 def interrupt(*args):
     os.kill(os.getpid(), signal.SIGINT)  # while the solver reports its first iteration
     return share(*args)
-fit.gap_share = interrupt
+terminal.gap_share = interrupt
 from pairlearn.cli import main
 main(sys.argv[1:])
 """
@@ -317,7 +335,7 @@ def test_a_model_that_does_not_help_is_called_so(files: Path) -> None:
     ("args", "words"),
     [
         (("absent.safetensors", "faces.csv", "test.csv"), ("no model file",)),
-        (("faces.csv", "faces.csv", "test.csv"), ("no model file",)),
+        (("faces.csv", "faces.csv", "test.csv"), ("not a model file",)),
         (("model.safetensors", "narrow.csv", "narrow-pairs.csv"), ("1 features", "fitted with 5")),
         (("model.safetensors", "faces.csv", "strangers.csv"), ("'eve'",)),
         (("model.safetensors", "faces.csv", "ones.csv"), ("0 negative",)),

@@ -132,7 +132,7 @@ def test_labels_groups_identities_and_reflexive_pairs(files: Path) -> None:
     zero = frame.with_columns(polars.Series("label", [0] + [1, -1] * ((n - 2) // 2) + [1]))
     zero.write_csv(files / "zero.csv")
     record = json.loads(run("evaluate", files / "zero.csv", "--json").stdout)
-    assert record["warnings"][0]["text"] == "zero: 1 pairs without a label are left out"
+    assert record["warnings"][0]["text"] == "zero: 1 pair without a label is left out"
 
 
 def test_training_data_is_compared(files: Path) -> None:
@@ -184,7 +184,7 @@ def test_bad_input_is_one_line(files: Path) -> None:
     one_line(run("evaluate", scores, "--report", files / "no" / "r.html"), "no directory")
     one_line(run("evaluate", scores, "--train", files / "no.csv"), "there is no file")
     for content, words in {
-        "score,label\n1,1\nx,-1\n": ("line 3", "'x'", "no finite number"),
+        "score,label\n1,1\nx,-1\n": ("line 3", "'x'", "not a finite number"),
         "score,label\n1,1\n2,maybe\n": ("labels are 1/-1",),
         "score,label\n1,\n2,\n": ("no pair has a label",),
         "score,label\n1,1\n2,1\n": ("positive and negative",),

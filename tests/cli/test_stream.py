@@ -118,6 +118,21 @@ def test_ids_of_a_table_and_pairs_without_a_label(tmp_path: Path, capsys: pytest
     assert json.loads(capsys.readouterr().out)["pairs"] == 5
 
 
+def test_a_stream_may_begin_without_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing was learnt yet, so there is neither a rate to show nor a metric to save."""
+    lines = pairs(8)
+    unlabelled = [{**line, "label": None} for line in lines[:4]]
+    source, model = write(tmp_path / "pairs.jsonl", unlabelled + lines[4:]), tmp_path / "m.safetensors"
+    options = ("--model", str(model), "--every", "2", "--save-every", "2", "--json")
+    assert main(["stream", str(source), *options]) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["pairs"] == 4
+    assert printed.err.count(" updates ") == 2  # after the second and the fourth labelled pair, once each
+    assert np.array_equal(pl.load(model).mahalanobis_matrix_, by_hand(lines[4:])[0].mahalanobis_matrix_)
+    assert main(["stream", str(write(tmp_path / "none.jsonl", unlabelled))]) == 0
+    assert "no labelled pair was read" in capsys.readouterr().err
+
+
 def test_standard_input_and_ctrl_c_leave_a_metric_to_go_on_with(tmp_path: Path) -> None:
     lines, model = pairs(), tmp_path / "m.safetensors"
     command = [
@@ -161,8 +176,8 @@ def test_standard_input_and_ctrl_c_leave_a_metric_to_go_on_with(tmp_path: Path) 
         ('{"left": [1, 2, 3], "right": [1, 2, "x"], "label": 1}', "finite numbers"),
         ('{"left": [1, 2, 3], "right": [1, 2, NaN], "label": 1}', "finite numbers"),
         ('{"left": [1, 2, 3], "right": [1, 2, 3], "label": 7}', "label is 7"),
-        ('{"left": [1, 2, 3]}', "no object such as"),
-        ("a,b,1", "no object such as"),
+        ('{"left": [1, 2, 3]}', "not an object such as"),
+        ("a,b,1", "not an object such as"),
         ('{"left": [1, 2], "right": [1, 2], "label": 1}', "rows of 3 numbers"),
     ],
 )

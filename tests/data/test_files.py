@@ -11,15 +11,9 @@ import numpy as np
 import polars
 import pytest
 
-from pairlearn.data.files import (
-    check_target,
-    read_examples,
-    read_labels,
-    read_pairs,
-    scores_as_csv,
-    write_scores,
-    write_whole,
-)
+from pairlearn.data.labels import read_labels
+from pairlearn.data.reading import read_examples, read_pairs
+from pairlearn.data.writing import check_target, scores_as_csv, write_scores, write_whole
 from pairlearn.errors import InputError, MissingIdsError
 
 FACES = "id,class,x0,x1\nann1,ann,1.5,-2\nann2,ann,1e-3,0\nbob1,bob,0.1,7\n"

@@ -76,7 +76,7 @@ def test_view_1_trains_on_one_file_and_tests_on_the_other(tmp_path: Path) -> Non
     protocol = read_lfw_view1(train, test)
     assert [(a.tolist(), b.tolist()) for a, b in protocol.splits()] == [([0, 1], [2, 3])]
     assert protocol.labels.tolist() == [1, -1, 1, -1]
-    with pytest.raises(MissingIdsError, match=r"pairsDevTest.txt, line 3: 1 ids .*'dan'"):
+    with pytest.raises(MissingIdsError, match=r"pairsDevTest.txt, line 3: 1 id .*'dan'"):
         protocol.pairs(np.eye(7), IDS[:7])
     with pytest.raises(InputError, match="one fold cannot both train and test; read View 1 with read_lfw_view1"):
         read_lfw_pairs(train).splits()
@@ -121,10 +121,10 @@ def changed(line: int, text: str) -> str:
         (changed(1, "3\t2"), "announces 3 × 2 × 2 = 12 pairs, but 8 lines follow"),
         (changed(3, "ann\t1\tbob\t3"), "line 3 has 4 fields, but should hold a matched pair: name, number, number"),
         (changed(4, ""), "line 4 has 0 fields"),
-        (changed(2, "ann\t1\ttwo"), "line 2: 'two' is no image number"),
-        (changed(2, "ann\t0\t1"), "line 2: '0' is no image number"),
-        (changed(5, "bob\t1.5\tann\t3"), "line 5: '1.5' is no image number"),
-        (changed(5, "bob\t²\tann\t3"), "line 5: '²' is no image number"),
+        (changed(2, "ann\t1\ttwo"), "line 2: 'two' is not an image number"),
+        (changed(2, "ann\t0\t1"), "line 2: '0' is not an image number"),
+        (changed(5, "bob\t1.5\tann\t3"), "line 5: '1.5' is not an image number"),
+        (changed(5, "bob\t²\tann\t3"), "line 5: '²' is not an image number"),
         (changed(2, "ann\t2\t2"), "line 2 names the same image twice"),
         (changed(9, "dan\t1\tdan\t2"), "line 9 names the same name twice"),
     ],
@@ -159,10 +159,10 @@ def test_missing_images_are_named_with_their_line(tmp_path: Path) -> None:
 
 
 def test_columns_of_different_lengths_are_refused() -> None:
-    with pytest.raises(InputError, match="labels has 2 entries for 1 pairs"):
+    with pytest.raises(InputError, match="labels has 2 entries for 1 pair"):
         Protocol(("a",), (1,), ("b",), (1,), np.array([1, -1]), np.array([0]))
     one = Protocol(("a",), (1,), ("b",), (1,), np.array([-1]), np.array([0]))
-    with pytest.raises(MissingIdsError, match=r"^pair 0: 1 ids"):
+    with pytest.raises(MissingIdsError, match=r"^pair 0: 1 id "):
         one.pairs(np.eye(1), [("a", 1)])
 
 

@@ -396,7 +396,7 @@ def test_sliding_memory_pairs_never_repeat_a_pair_and_stay_ordered() -> None:
     ("classes", "memory", "epcr", "message"),
     [
         ([0, 0, 1, 1], 2, 2, "needs at least 3 classes, got 2; use memory <= 1"),
-        ([0, 0, 1], 1, 2, "class 1 has 1 examples but epcr=2 are needed; use epcr <= 1"),
+        ([0, 0, 1], 1, 2, "class 1 has 1 example but epcr=2 are needed; use epcr <= 1"),
         ([0, 1], 0, 1, "memory must be an integer at least 1, got 0"),
         ([0, 1], 1, None, "epcr must be an integer at least 1, got None"),
         ([[0, 1]], 1, 1, r"got shape \(1, 2\)"),

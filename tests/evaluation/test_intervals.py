@@ -13,7 +13,8 @@ from scipy import special, stats
 
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores, area_under_roc, det_curve, equal_error_rate, fnmr_at_fmr
-from pairlearn.evaluation.intervals import FmrAt, FnmrAt, Rate, det_band, difference_interval, interval
+from pairlearn.evaluation.intervals import det_band, difference_interval, interval
+from pairlearn.evaluation.measures import FmrAt, FnmrAt, Rate
 from pairlearn.evaluation.resampling import (
     Statistic,
     WeightedCurve,

@@ -1,25 +1,49 @@
-"""Measures against closed forms, brute force and the definitions."""
+"""Measures as values: their numbers against other libraries and definitions, their influences against weights.
+
+A new measure has one line in `TWINS`, with the same number found another way.
+"""
 
 from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.optimize import brentq
+from sklearn import metrics
+from sklearn.isotonic import IsotonicRegression
 
+from pairlearn import evaluation
 from pairlearn.errors import InputError
-from pairlearn.evaluation import Scores, equal_error_rate, fnmr_at_fmr, rates_at
-from pairlearn.evaluation.measures import (
+from pairlearn.evaluation import (
+    AUC,
+    EER,
+    MEASURES,
+    AccuracyAt,
+    Cllr,
+    DPrime,
+    FmrAt,
+    FnmrAt,
+    FnmrAtFmr,
+    Measure,
+    MinCllr,
+    Scores,
     accuracy_at,
-    accuracy_over_folds,
     d_prime,
+    difference_interval,
+    equal_error_rate,
+    interval,
     measurable,
-    over_folds,
-    pair_groups,
-    rates_by_group,
+    rates_at,
+    threshold_at_eer,
 )
-from pairlearn.evaluation.thresholds import threshold_at_eer
+from pairlearn.evaluation.measures import BITS, PERCENT, PLAIN, Share, as_measure
 
 unhurried = settings(deadline=None, max_examples=40)
 seeds = st.integers(0, 2**32 - 1)
@@ -30,6 +54,230 @@ def simulate(seed: int, n: int = 60, decimals: int = 1) -> Scores:
     labels = np.where(np.arange(n) % 3 == 0, 1, -1)
     values = (rng.normal(size=n) + labels).round(decimals)
     return Scores(values, labels, rng.integers(0, 8, n), rng.integers(8, 16, n))
+
+
+# --------------------------------------------------------------------------- the same number found another way
+
+
+def crossing(scores: Scores) -> float:
+    """Where scikit-learn's ROC polyline meets FMR = FNMR, by a root along it."""
+    fpr, tpr, _ = metrics.roc_curve(scores.labels, scores.values, drop_intermediate=False)
+    along = np.arange(len(fpr))
+    at = brentq(lambda t: np.interp(t, along, fpr) - 1 + np.interp(t, along, tpr), 0, len(fpr) - 1, xtol=1e-13)
+    return float(np.interp(at, along, fpr))
+
+
+def separation(scores: Scores) -> float:
+    """Cohen's d with the mean of both variances."""
+    one, other = (stats.describe(each) for each in (scores.positives, scores.negatives))
+    return float((one.mean - other.mean) / np.sqrt((one.variance + other.variance) / 2))
+
+
+def bits(scores: Scores) -> float:
+    """Half the mean surprise, in bits, of each label at even prior odds."""
+    surprise = [-np.log2(1 / (1 + np.exp(-label * value))) for value, label in zip(*columns(scores), strict=True)]
+    return float(sum(np.mean(np.array(surprise)[scores.labels == label]) for label in (1, -1)) / 2)
+
+
+def columns(scores: Scores) -> tuple[np.ndarray, np.ndarray]:
+    return scores.values, scores.labels
+
+
+def calibrated_bits(scores: Scores) -> float:
+    """The same after scikit-learn's isotonic regression, with posteriors moved to even prior odds."""
+    p = IsotonicRegression(y_min=0, y_max=1).fit(scores.values, scores.labels > 0).predict(scores.values)
+    share = np.mean(scores.labels > 0)
+    with np.errstate(divide="ignore"):
+        llr = np.log(p) - np.log1p(-p) - np.log(share / (1 - share))
+    return bits(replace(scores, values=np.clip(llr, -700, 700)))
+
+
+def best_fnmr(scores: Scores, fmr: float) -> float:
+    tried = [rates_at(scores, b) for b in [*scores.values, np.inf]]
+    return min(rates.fnmr for rates in tried if rates.fmr <= fmr)
+
+
+TWINS: dict[Measure, Callable[[Scores], float]] = {
+    EER(): crossing,
+    AUC(): lambda scores: float(metrics.roc_auc_score(scores.labels, scores.values)),
+    DPrime(): separation,
+    MinCllr(): calibrated_bits,
+    Cllr(): bits,
+    FnmrAtFmr(0.1): lambda scores: best_fnmr(scores, 0.1),
+    FmrAt(0.2): lambda scores: 1 - float(metrics.recall_score(scores.labels < 0, scores.values < 0.2)),
+    FnmrAt(0.2): lambda scores: 1 - float(metrics.recall_score(scores.labels > 0, scores.values >= 0.2)),
+    AccuracyAt(0.2): lambda scores: float(metrics.accuracy_score(scores.labels > 0, scores.values >= 0.2)),
+}
+KNOWN = [measure for measure in TWINS if measure.influence(simulate(0)) is not None]
+
+
+def test_every_listed_measure_has_a_twin_and_its_own_key() -> None:
+    assert set(MEASURES) <= set(TWINS)
+    assert len({measure.key for measure in MEASURES}) == len(MEASURES)
+    assert [measure.key for measure in MEASURES[:5]] == ["eer", "auc", "d_prime", "min_cllr", "cllr"]
+    assert {measure.unit for measure in TWINS} <= {PERCENT, BITS, PLAIN}
+
+
+@pytest.mark.parametrize("measure", TWINS, ids=lambda measure: measure.key)
+def test_values_are_those_of_the_twins_within_their_bounds(measure: Measure) -> None:
+    for seed in range(20):
+        scores = simulate(seed)
+        assert measure.value(scores) == pytest.approx(TWINS[measure](scores), rel=1e-9, abs=1e-12)
+        assert measure(scores) == measure.value(scores)
+        assert measure.bounds[0] <= measure.value(scores) <= measure.bounds[1]
+
+
+@pytest.mark.parametrize("measure", TWINS, ids=lambda measure: measure.key)
+def test_a_better_system_is_better_in_the_direction_of_the_measure(measure: Measure) -> None:
+    scores = simulate(0, n=300, decimals=6)
+    better = replace(scores, values=scores.values + 0.5 * scores.labels)
+    gain = measure.value(better) - measure.value(scores)
+    assert gain > 0 if measure.larger_is_better else gain < 0
+
+
+def test_reflexive_pairs_are_left_out_of_every_measure() -> None:
+    scores = simulate(0)
+    ends = Scores([9.0, -9.0], [1, -1], left=[3, 4], right=[3, 4])
+    both = [np.append(getattr(scores, name), getattr(ends, name)) for name in ("values", "labels", "left", "right")]
+    for measure in TWINS:
+        assert measure.value(Scores(*both)) == pytest.approx(measure.value(scores), rel=1e-12)
+
+
+# --------------------------------------------------------------------------- weights and influences
+
+
+@pytest.mark.parametrize("measure", TWINS, ids=lambda measure: measure.key)
+def test_weights_count_pairs_as_often(measure: Measure) -> None:
+    scores = simulate(1)
+    weights = np.random.default_rng(0).integers(0, 4, len(scores)).astype(float)
+    written_down = scores[np.concatenate([np.full(int(n), k) for k, n in enumerate(weights)]).astype(int)]
+    assert measure.weighted(scores)(weights) == pytest.approx(measure.value(written_down), rel=1e-12)
+    np.testing.assert_array_equal(
+        measure.needed(scores).sum(axis=0) > 0, np.isin(scores.labels, sum(measure.kinds, ()))
+    )
+
+
+@pytest.mark.parametrize("measure", [AUC(), DPrime(), FmrAt(1.0), FnmrAt(1.0), AccuracyAt(1.0)])
+def test_influences_are_derivatives_by_the_weights(measure: Measure) -> None:
+    scores, many = simulate(0, n=24), 3000
+    whole = np.repeat(np.arange(24), many)
+    exact = measure.influence(scores[whole])
+    assert exact is not None
+    moved = [measure.value(scores[np.append(whole, k)]) - measure.value(scores[whole]) for k in range(24)]
+    np.testing.assert_allclose(np.array(moved) * many, exact[::many] * many, rtol=2e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("measure", KNOWN, ids=lambda measure: measure.key)
+def test_influences_have_mean_zero_over_each_kind(measure: Measure) -> None:
+    scores = simulate(2)
+    influence = measure.influence(scores)
+    assert influence is not None
+    np.testing.assert_allclose(measure.needed(scores) @ influence, 0.0, atol=1e-12)
+    assert np.abs(influence).max() > 1e-3
+
+
+@pytest.mark.parametrize(("measure", "rate"), [(EER(), stats.norm.cdf(-1)), (FnmrAtFmr(0.1), None)])
+def test_influences_at_a_moving_threshold_have_the_error_of_many_samples(measure: Measure, rate: float | None) -> None:
+    rng, labels = np.random.default_rng(0), np.repeat([1, -1], [400, 1200])
+    samples = [Scores(rng.normal(size=1600) + labels, labels) for _ in range(400)]
+    found = np.array([measure.value(each) for each in samples])
+    if rate is not None:
+        assert found.mean() == pytest.approx(rate, abs=0.003)
+    predicted = [np.sqrt(np.sum(np.square(measure.influence(each)))) for each in samples[:40]]
+    assert np.mean(predicted) == pytest.approx(found.std(ddof=1), rel=0.1)
+
+
+def test_d_prime_has_its_normal_theory_error() -> None:
+    """Var d′ = (1/n₊ + 1/n₋)·(1 + d′²/8) for normal values of equal spread."""
+    rng, labels = np.random.default_rng(0), np.repeat([1, -1], [4000, 12_000])
+    scores = Scores(rng.normal(size=16_000) + labels, labels)
+    theory = np.sqrt((1 / 4000 + 1 / 12_000) * (1 + 2**2 / 8))
+    found = interval(scores, DPrime(), unit="pair")
+    assert found.standard_error == pytest.approx(theory, rel=0.03)
+    t = stats.t.ppf(0.975, found.degrees)
+    assert (found.low, found.high) == pytest.approx(
+        (found.estimate - t * found.standard_error, found.estimate + t * found.standard_error)
+    )
+
+
+def test_costs_in_bits_have_limits_by_resampling_that_stay_above_zero() -> None:
+    rng, labels = np.random.default_rng(0), np.repeat([1, -1], [40, 120])
+    scores = Scores(rng.normal(size=160) + labels, labels)
+    surprise = np.logaddexp(0, -scores.labels * scores.values) / np.log(2)
+    wanted = np.sqrt(sum(surprise[labels == label].var(ddof=1) / (4 * np.sum(labels == label)) for label in (1, -1)))
+    found = interval(scores, Cllr(), unit="pair")
+    assert found.standard_error == pytest.approx(wanted, rel=0.05)
+    few = interval(Scores([9.0, 8.0, -9.0, -1.0], [1, 1, -1, -1]), Cllr(), unit="pair")
+    assert 0 == few.low < few.estimate < few.high
+
+
+# --------------------------------------------------------------------------- functions, equality, scorers
+
+
+@pytest.mark.parametrize(
+    ("function", "measure"),
+    [
+        (equal_error_rate, EER()),
+        (evaluation.area_under_roc, AUC()),
+        (partial(evaluation.fnmr_at_fmr, fmr=0.1), FnmrAtFmr(0.1)),
+        (partial(accuracy_at, threshold=0.5), AccuracyAt(0.5)),
+        (d_prime, DPrime()),
+        (evaluation.cllr, Cllr()),
+        (evaluation.min_cllr, MinCllr()),
+    ],
+)
+def test_a_function_is_its_measure(function: Callable[[Scores], float], measure: Measure) -> None:
+    scores, other = simulate(0), replace(simulate(0), values=simulate(7).values)
+    assert as_measure(function) == measure
+    assert function(scores) == measure.value(scores)
+    options = {"unit": "pair", "n_resamples": 60}
+    assert interval(scores, function, **options) == interval(scores, measure, **options)
+    one, two = (difference_interval(scores, other, each, **options) for each in (function, measure))
+    assert one == two
+
+
+class Unhashable:
+    __hash__ = None  # type: ignore[assignment]
+
+    def __call__(self, scores: Scores) -> float:
+        return rates_at(scores, 0.2).fmr
+
+
+def test_other_functions_are_shares() -> None:
+    scores = simulate(0)
+    with_reflexive = partial(equal_error_rate, reflexive=True)
+    for function in (
+        with_reflexive,
+        partial(rates_at, threshold=0.2),
+        lambda _: 0.5,
+        Unhashable(),
+        equal_error_rate.__call__,
+    ):
+        assert isinstance(as_measure(function), Share)
+    slow, quick = interval(scores, Unhashable(), unit="pair"), interval(scores, FmrAt(0.2), unit="pair")
+    assert slow.standard_error == pytest.approx(quick.standard_error, rel=1e-9)
+    with pytest.raises(InputError, match=r"the rate is 1\.5"):
+        interval(scores, lambda _: 1.5, unit="pair")
+    with pytest.raises(InputError, match="the rate is nan"):
+        interval(scores, lambda _: float("nan"), unit="pair")
+
+
+def test_measures_are_equal_by_value_and_survive_pickling() -> None:
+    assert FnmrAtFmr(0.1) == FnmrAtFmr(0.1) != FnmrAtFmr(0.2)
+    for measure in TWINS:
+        assert pickle.loads(pickle.dumps(measure)) == measure
+        assert pickle.loads(pickle.dumps(measure.scorer())) == measure.scorer()
+    assert FnmrAtFmr(0.001).name == "FNMR at FMR 0.1 %"
+    assert FnmrAtFmr(0.001).heading.split("\n") == ["FNMR at", "FMR 0.1 %"]
+
+
+@pytest.mark.parametrize("fmr", [-0.1, 1.5, float("nan")])
+def test_rates_out_of_range_are_refused(fmr: float) -> None:
+    with pytest.raises(InputError, match="between 0 and 1"):
+        FnmrAtFmr(fmr)
+
+
+# --------------------------------------------------------------------------- d', accuracy, what can be measured
 
 
 def test_d_prime_of_normal_scores_gives_their_equal_error_rate() -> None:
@@ -75,84 +323,6 @@ def test_accuracy_takes_a_threshold_value_and_leaves_out_reflexive_pairs() -> No
         accuracy_at(one, float("nan"))
     with pytest.raises(InputError, match="no pairs"):
         accuracy_at(one[2:], 0.5)
-
-
-@unhurried
-@given(seeds, st.sampled_from([0, 1, 6]))
-def test_fold_thresholds_are_the_most_accurate_on_the_other_folds(seed: int, decimals: int) -> None:
-    scores = simulate(seed, decimals=decimals)
-    folds = np.arange(len(scores)) // 15
-    found = accuracy_over_folds(scores, folds)
-    for fold, (threshold, accuracy) in enumerate(zip(found.thresholds, found.values, strict=True)):
-        others = scores[folds != fold]
-        tried = [*np.unique(others.values), np.inf]
-        assert accuracy_at(others, threshold) == pytest.approx(max(accuracy_at(others, each) for each in tried))
-        assert accuracy == accuracy_at(scores[folds == fold], threshold)
-    assert found.mean == pytest.approx(np.mean(found.values))
-    assert found.standard_error == pytest.approx(stats.sem(found.values))
-
-
-def test_extreme_folds_accept_or_reject_all() -> None:
-    labels = np.array([1, 1, 1, -1, 1, 1, 1, -1])
-    folds = np.arange(8) // 4
-    values = np.array([1.0, 2.0, 3.0, 9.0] * 2)  # the wrong way round: accepting all is best
-    assert accuracy_over_folds(Scores(values, labels), folds).values.tolist() == [0.75, 0.75]
-    assert accuracy_over_folds(Scores(-values[::-1], -labels[::-1]), folds).values.tolist() == [0.75, 0.75]
-
-
-def test_adjacent_floats_have_no_middle() -> None:
-    low = 1.0
-    high = np.nextafter(low, 2.0)
-    scores = Scores([low, high] * 3, [-1, 1] * 3)
-    assert accuracy_over_folds(scores, [0, 0, 1, 1, 2, 2]).values.tolist() == [1.0, 1.0, 1.0]
-
-
-def test_any_rate_over_folds() -> None:
-    scores = simulate(3)
-    folds = np.array(list("abcd"))[np.arange(60) % 4]
-    found = over_folds(scores, folds, lambda part: fnmr_at_fmr(part, 0.1))
-    assert found.values.tolist() == [fnmr_at_fmr(scores[folds == fold], 0.1) for fold in "abcd"]
-    assert str(found) == f"{np.mean(found.values):.4g} ± {stats.sem(found.values):.4g}"
-    for wrong, message in ((folds[1:], "one value per pair"), (np.zeros(60), "one fold")):
-        with pytest.raises(InputError, match=message):
-            over_folds(scores, wrong, equal_error_rate)
-
-
-@unhurried
-@given(seeds)
-def test_rates_of_groups_are_rates_of_their_pairs_and_add_up(seed: int) -> None:
-    scores = simulate(seed)
-    groups = np.random.default_rng(seed).integers(0, 3, len(scores))
-    found = rates_by_group(scores, 0.2, groups)
-    for each in found:
-        part = scores[groups == each.group]
-        if each.n_positives and each.n_negatives:
-            assert (each.fmr, each.fnmr) == rates_at(part, 0.2)
-    whole = rates_at(scores, 0.2)
-    assert sum(each.fmr * each.n_negatives for each in found if each.n_negatives) == pytest.approx(
-        whole.fmr * len(scores.negatives)
-    )
-    assert sum(each.n_positives for each in found) == len(scores.positives)
-
-
-def test_group_without_pairs_of_a_label_has_no_rate() -> None:
-    found = rates_by_group(Scores([0.1, 0.6, 0.7], [-1, 1, 1]), 0.5, ["u", "u", "v"])
-    assert [each.group for each in found] == ["u", "v"]
-    assert np.isnan(found[1].fmr)
-    assert found[1].fnmr == 0.0
-
-
-def test_groups_of_examples_become_groups_of_pairs_in_either_order() -> None:
-    scores = Scores([0.1, 0.2, 0.3, 9.0], [-1, -1, 1, 1], left=["a", "c", "a", "b"], right=["b", "a", "c", "b"])
-    groups = {"a": 20, "b": 30, "c": 20}
-    assert pair_groups(scores, groups).tolist() == ["20 & 30", "20", "20", "30"]
-    assert [each.group for each in rates_by_group(scores, 0.5, pair_groups(scores, groups))] == ["20", "20 & 30"]
-    with pytest.raises(InputError, match="1 examples have no group"):
-        pair_groups(scores, {"a": 1, "b": 2})
-    with pytest.raises(InputError, match="do not know their examples"):
-        pair_groups(Scores([0.1, 0.2], [-1, 1]), groups)
-    with pytest.raises(InputError, match="pair_groups"):
-        rates_by_group(scores, 0.5, [20, 30, 20])
 
 
 def test_rule_of_three() -> None:

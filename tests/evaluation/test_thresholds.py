@@ -14,7 +14,6 @@ from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores, rates_at
 from pairlearn.evaluation.resampling import earlier_equals, influences, units_of
 from pairlearn.evaluation.thresholds import (
-    FmrLimits,
     Threshold,
     _tally,
     fmr_limits,
@@ -261,7 +260,18 @@ def test_threshold_is_a_number_and_a_sentence() -> None:
     promised = Threshold(1.5, "FMR at most 0.01", 0.004, 0.1, 0.95, 0.0098, "identity", 50)
     assert float(promised) == 1.5
     assert str(promised).endswith("true FMR at most 0.0098 with 95 % confidence")
-    assert isinstance(fmr_limits(simulate(0), 0.9), FmrLimits)
+
+
+def test_limits_stand_at_every_threshold_with_a_false_match() -> None:
+    scores = simulate(0)
+    limits = fmr_limits(scores, 0.9)
+    assert limits.values.tolist() == sorted(set(scores.negatives), reverse=True)
+    assert limits.fmr.tolist() == [rates_at(scores, value).fmr for value in limits.values]
+    assert limits.n_units == len({*scores.left_identity.tolist(), *scores.right_identity.tolist()})
+    strict = fmr_limits(scores, 0.9, most=0.2)
+    kept = limits.fmr <= 0.2
+    assert 0 < kept.sum() < len(kept)
+    assert (strict.values.tolist(), strict.high.tolist()) == (limits.values[kept].tolist(), limits.high[kept].tolist())
 
 
 @pytest.mark.parametrize(

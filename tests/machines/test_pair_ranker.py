@@ -426,7 +426,7 @@ REFUSED: dict[str, tuple[dict[str, Any], Any, Any, type[Exception], str]] = {
         pl.Pairs(X, [0, 1], [1, 2], signed=[1.0, 1.0]),
         [1, 1],
         InputError,
-        r"`signed` features, which this kernel ignores; add pl\.on_signed",
+        r"`signed` features, which this kernel ignores; add pl\.pair_kernels\.on_signed",
     ),
     "memory": ({"memory_budget": 1e4}, PAIRS, DRAWN, TooLargeError, "raise memory_budget"),
 }

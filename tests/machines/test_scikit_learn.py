@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.decomposition import PCA
@@ -33,7 +34,7 @@ PAIRS = pl.all_pairs(X, reflexive=False)
 Y = PAIRS.labels(CLASSES)
 FOLDS = StratifiedKFold(4, shuffle=True, random_state=0)
 ESTIMATORS = {
-    "svc": pl.PairSVC(kernel="metric", C=10.0),
+    "svc": pl.PairSVC(kernel="metric", C=10.0, random_state=0),
     "euclid": pl.EuclidBaseline(threshold=-2.0),
     "cosine": pl.CosineBaseline(threshold=0.5),
 }
@@ -220,6 +221,15 @@ def test_pipelines_take_arrays_and_grids() -> None:
     np.testing.assert_allclose(scores[0], scores[1])
 
 
+@pytest.mark.parametrize("transformer", [StandardScaler(), PCA(2)])
+@pytest.mark.parametrize("examples", [X, sparse.csr_array(X)], ids=["dense", "sparse"])
+def test_a_transformer_without_on_examples_is_refused_with_advice(transformer: Any, examples: Any) -> None:
+    pairs = pl.Pairs(examples, PAIRS.left, PAIRS.right)
+    with pytest.raises(InputError, match=r"wrap it: make_pipeline\(pl\.OnExamples"):
+        make_pipeline(transformer, pl.PairSVC()).fit(pairs, Y)
+    assert np.asarray(PAIRS).shape == (len(PAIRS), 2, 3)  # whoever wants three dimensions gets them
+
+
 def test_on_examples_refuses_two_tables_and_unfitted_use() -> None:
     pairs = pl.Pairs(X, [0], [1], right_examples=X)
     with pytest.raises(InputError, match="transforms one table of examples"):
@@ -232,6 +242,59 @@ def test_on_examples_leaves_its_transformer_alone() -> None:
     scaler = StandardScaler()
     pl.OnExamples(scaler).fit(PAIRS)
     assert not hasattr(scaler, "mean_")
+
+
+# --------------------------------------------------------------------------- features
+
+FITTED = {
+    "svc": pl.PairSVC(kernel="metric"),
+    "ranker": pl.PairRanker(),
+    "svr": pl.PairSVR(),
+    "transductive": pl.TransductivePairSVC(),
+    "metric": pl.OnlinePseudoMetric(max_sweeps=1),
+    "kernel metric": pl.metrics.KernelPseudoMetric("rbf", max_sweeps=1),
+    "stacked": pl.StackedPairSVC(n_folds=2),
+    "pipeline": make_pipeline(pl.OnExamples(StandardScaler()), pl.PairSVC(kernel="metric")),
+    **{name: make() for name, make in pl.baselines.BASELINES.items()},
+}
+every_fit = pytest.mark.parametrize("estimator", FITTED.values(), ids=FITTED)
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+class Frame:
+    """A table with named columns, as a data frame is one."""
+
+    columns = ("width", "height", "depth")
+
+    def to_numpy(self) -> np.ndarray:
+        return X
+
+
+@every_fit
+def test_every_estimator_knows_its_features(estimator: Any) -> None:
+    named = pl.all_pairs(Frame(), reflexive=False)
+    model = clone(estimator).fit(named, Y)
+    assert model.n_features_in_ == 3
+    assert model.feature_names_in_.tolist() == ["width", "height", "depth"]
+    model.fit(PAIRS, Y)
+    assert model.n_features_in_ == 3
+    assert not hasattr(model, "feature_names_in_")
+
+
+def test_names_stay_with_the_pairs_and_go_with_the_table() -> None:
+    named = pl.Pairs(Frame(), [0, 1, 2], [3, 4, 5])
+    for pairs in (named, named[1:], named.swapped(), pl.all_pairs(Frame())):
+        assert pairs.feature_names.tolist() == ["width", "height", "depth"]
+    assert named.with_examples(X).feature_names is None
+
+
+def test_features_of_other_examples() -> None:
+    left, right = pl.Pairs(X[:, :2], [0, 1], [1, 2], right_examples=X), pl.all_pairs(X @ X.T, reflexive=False)
+    assert pl.PairSVC(base=("linear", "linear")).fit(left, [1, -1]).n_features_in_ == 2
+    assert pl.PairSVC(base="precomputed").fit(right, Y).n_features_in_ == len(X)
+    overlap = pl.kernels.FromFunction(lambda a, b: float(len(set(a) & set(b))), scalar=True, definite=True)
+    words = pl.all_pairs(["pair", "pear", "learn"], reflexive=False)
+    assert not hasattr(pl.PairSVC(base=overlap).fit(words, [1, -1, -1]), "n_features_in_")
 
 
 # --------------------------------------------------------------------------- parameters

@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 
 import pairlearn as pl
 from pairlearn.errors import InputError
@@ -343,7 +344,7 @@ def test_a_budget_bounds_the_support_and_equals_the_run_on_projected_features() 
     state = MetricState(start.state_.matrix.copy(), start.state_.threshold)
     for i, j, label in zip(pairs.left[seventh + 1 :], pairs.right[seventh + 1 :], y[seventh + 1 :], strict=True):
         v = Z[i] - Z[j]
-        loss = state.meet(v, int(label))
+        loss = state.observe(v, int(label))
         if loss > 0:
             state.update(v, int(label), loss / (float(v @ v) ** 2 + 1.0))
     np.testing.assert_allclose(metric.state_.matrix, state.matrix, atol=1e-8)
@@ -408,3 +409,40 @@ def test_bad_input_says_what_to_do_and_changes_nothing() -> None:
 
 def test_before_anything_is_learnt_all_pairs_are_similar() -> None:
     assert pl.OnlinePseudoMetric().predict_one([0.0], [9.0]) == 1
+
+
+# --------------------------------------------------------------------------- in a pipeline
+
+
+@pytest.mark.parametrize("metric", [pl.OnlinePseudoMetric(), pl.metrics.KernelPseudoMetric("rbf")])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_fit_transform_gives_pairs_whose_distances_are_the_learnt_ones(metric: Any) -> None:
+    X, classes = pl.data.double_interval(6, 5, 12, seed=0)
+    pairs = pl.all_pairs(X, reflexive=False)
+    mapped = metric.fit_transform(pairs, pairs.labels(classes))
+    assert isinstance(mapped, pl.Pairs)
+    np.testing.assert_array_equal(mapped.left, pairs.left)
+    np.testing.assert_allclose(mapped.examples, metric.transform(X))
+    squares = ((mapped.examples[pairs.left] - mapped.examples[pairs.right]) ** 2).sum(axis=1)
+    np.testing.assert_allclose(metric.threshold_ - squares, metric.decision_function(pairs), atol=1e-8)
+
+
+def test_a_metric_before_a_machine_is_the_machine_on_its_base_kernel() -> None:
+    X, classes = pl.data.double_interval(8, 5, 12, seed=0)
+    pairs, new = pl.all_pairs(X, reflexive=False), pl.all_pairs(X[::3] + 0.01)
+    y = pairs.labels(classes)
+    model = make_pipeline(pl.OnlinePseudoMetric(beta=1.0, max_sweeps=50), pl.PairSVC("metric", C=0.1, tol=1e-6))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(pairs, y)
+    expected = pl.PairSVC("metric", model[0].base_kernel(), C=0.1, tol=1e-6).fit(pairs, y)
+    np.testing.assert_allclose(model.decision_function(new), expected.decision_function(new), atol=1e-4)
+
+
+def test_fit_transform_takes_arrays_of_pairs() -> None:
+    V, labels, _, _, _ = separable(0)
+    array = np.stack([V, np.zeros_like(V)], axis=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        mapped = pl.OnlinePseudoMetric().fit_transform(array, labels)
+    assert len(mapped) == len(array)

@@ -13,9 +13,10 @@ from pairlearn.errors import InputError, TooLargeError
 from pairlearn.kernels import FromFunction, Gaussian, Gram, Kernel, Linear, Polynomial
 from pairlearn.operators.base import PairOperator
 from pairlearn.operators.blocked import BlockedOperator
+from pairlearn.operators.build import build
 from pairlearn.operators.dense import DenseOperator
 from pairlearn.operators.form import PairForm
-from pairlearn.operators.plan import build, check_budget, make_plan
+from pairlearn.operators.plan import check_budget, make_plan
 from pairlearn.operators.product import FEW, ProductOperator, SumOperator
 from pairlearn.operators.rows import PairRows
 from pairlearn.operators.source import Source
@@ -146,7 +147,7 @@ def test_forms_give_the_weighted_sum_of_kernels(name: str) -> None:
 
     def values(of: PairForm, rows: np.ndarray) -> np.ndarray:
         cross = 0.0 if of.cross is None else rows @ (of.cross @ rows.T)
-        return cross + of.own(rows, left=True)[:, None] + of.own(rows, left=False)
+        return cross + of.at_left(rows)[:, None] + of.at_right(rows)
 
     a, b = np.repeat(index, 5), np.tile(index, 5)
     four = (E[np.ix_(side, column)] for side in (a, b) for column in (pairs.left, pairs.right))
@@ -309,3 +310,16 @@ def test_budgets_are_checked() -> None:
     for bad in (0, -1.0, np.nan):
         with pytest.raises(InputError, match="memory_budget is in bytes and must be > 0"):
             check_budget(bad)
+
+
+@pytest.mark.parametrize("budget", [2 * 10**7, 10**8, 10**9, 10**11])
+@pytest.mark.parametrize("n_pairs", [100, 10_000, 100_000])
+def test_what_is_promised_fits_into_the_budget(budget: int, n_pairs: int) -> None:
+    """Fixed parts and the working set together, however the budget and the number of pairs stand to each other."""
+    kernel = bases_of("tensor_metric", Gaussian(0.4))
+    plan = make_plan(kernel, n_pairs, 300, budget, ranks={})
+    assert plan.bytes <= budget
+    assert 12 * plan.working_set**2 <= plan.memory < budget
+    held = 3 * 8 * 300**2 if plan.kind == "product" else 0
+    assert plan.memory + held + 8 * n_pairs <= budget
+    assert plan.bytes >= held + 8 * min(n_pairs, plan.working_set) ** 2

@@ -19,8 +19,8 @@ from pairlearn.errors import InputError, SymmetryError
 from pairlearn.functions import function as function_module
 from pairlearn.functions.function import PairFunction
 from pairlearn.kernels import Cosine, Exponential, FromFunction, Gaussian, Linear, Polynomial
-from pairlearn.machines.machine import mirror
-from pairlearn.operators.plan import build
+from pairlearn.machines.training import mirror
+from pairlearn.operators.build import build
 from pairlearn.pair_kernels import Blocks, PairKernel
 from pairlearn.solvers import Problem
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import pairlearn as pl
 from pairlearn.errors import InputError, SymmetryError
 from pairlearn.kernels import Gaussian, Kernel, Linear, Polynomial
-from pairlearn.operators.blocked import kernel_block, kernel_diagonal, table_block
+from pairlearn.operators.blocked import kernel_block, kernel_diagonal
 from pairlearn.operators.rows import PairRows
 from pairlearn.operators.source import Source
 from pairlearn.pair_kernels import CATALOG, PROJECTIONS, Expression, PairKernel, Power, from_table, table
@@ -64,7 +64,7 @@ def across(kernel: PairKernel, rows: Pair, cols: Pair, gram: np.ndarray) -> np.n
     """Values from base values between two tables of examples, for kernels without self values."""
     source = Source(Linear(), None, gram)
     return kernel.evaluate(
-        lambda part: table_block(part, source, PairRows(*rows), PairRows(*cols)),
+        lambda part: source.table_block(part, PairRows(*rows), PairRows(*cols)),
         lambda _: np.full(len(rows[0]), np.nan),
         lambda _: np.full(len(cols[0]), np.nan),
     )

@@ -267,10 +267,10 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not a pairlearn model"):
         pl.load(other)
     other.write_bytes(b"\x80\x04cos\nsystem\n(S'touch hacked'\ntR.")
-    with pytest.raises(InputError, match="no model file"):
+    with pytest.raises(InputError, match="is not a model file"):
         pl.load(other)
     other.write_bytes(struct.pack("<Q", 2**62) + b"{}")
-    with pytest.raises(InputError, match="no model file"):
+    with pytest.raises(InputError, match="is not a model file"):
         pl.load(other)
     with pytest.raises(InputError, match="no model file"):
         pl.load(tmp_path / "absent.safetensors")
@@ -375,7 +375,7 @@ def test_a_model_keeps_its_threshold_and_its_probabilities(calibration: Any, tmp
     machine = pl.PairSVC("tensor_metric", C=0.01).fit(pairs, pairs.labels(classes))
     scores = pl.Scores(machine.decision_function(pairs), pairs.labels(classes))
     fitted = None if calibration is None else calibration.fit(scores)
-    model = pl.Decided(machine, pl.threshold_at_fmr(scores, 0.05), fitted)
+    model = pl.Verifier(machine, pl.threshold_at_fmr(scores, 0.05), fitted)
     pl.save(model, tmp_path / "m.safetensors")
     again = pl.load(tmp_path / "m.safetensors")
     assert again.threshold == model.threshold

@@ -330,13 +330,13 @@ def test_polynomials_on_blocks_keep_their_parameters(path: Path) -> None:
     np.testing.assert_array_equal(loaded.decision_function(BOTH.swapped()), -model.decision_function(BOTH))
 
 
-@pytest.mark.parametrize("name", [name for name in dir(pl) if name.endswith("Baseline")])
+@pytest.mark.parametrize("name", pl.baselines.BASELINES)
 def test_baselines_come_back_with_the_same_scores(name: str, tmp_path: Path) -> None:
     random = np.random.default_rng(3)
     classes = np.repeat(np.arange(8), 5)
     table = random.normal(size=(8, 4))[classes] + 0.5 * random.normal(size=(40, 4))
     pairs = pl.all_pairs(table, reflexive=False)
-    model = getattr(pl, name)().fit(pairs, pairs.labels(classes))
+    model = pl.baselines.BASELINES[name]().fit(pairs, pairs.labels(classes))
     pl.save(model, tmp_path / "model.safetensors")
     again = pl.load(tmp_path / "model.safetensors")
     np.testing.assert_array_equal(again.decision_function(pairs), model.decision_function(pairs))

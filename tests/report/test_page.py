@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pairlearn.evaluation import Scores, rates_at
-from pairlearn.evaluation.intervals import FmrAt, interval
+from pairlearn.evaluation import FmrAt, Scores, interval, rates_at
 from pairlearn.report import as_html, evaluate
 from pairlearn.report.png import png
 

@@ -13,14 +13,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairlearn.errors import InputError
-from pairlearn.evaluation import Scores, area_under_roc, equal_error_rate, fnmr_at_fmr, rates_at
-from pairlearn.evaluation.calibration import cllr, min_cllr
-from pairlearn.evaluation.intervals import FmrAt, FnmrAt, Rate, difference_interval, interval
-from pairlearn.evaluation.resampling import units_of
+from pairlearn.evaluation import (
+    FmrAt,
+    FnmrAt,
+    Scores,
+    area_under_roc,
+    cllr,
+    difference_interval,
+    equal_error_rate,
+    fnmr_at_fmr,
+    interval,
+    min_cllr,
+    rates_at,
+)
+from pairlearn.evaluation.measures import Rate
+from pairlearn.evaluation.resampling import fmr_limits_along, fnmr_limits_along, units_of
 from pairlearn.report import as_json, as_markdown, evaluate
 from pairlearn.report.codes import distinct, numbered
 from pairlearn.report.curves import thin
-from pairlearn.report.limits import fmr_limits, fnmr_limits
 
 
 def codes(record: dict[str, object]) -> set[str]:
@@ -109,7 +119,7 @@ def test_limits_at_many_thresholds_equal_single_intervals(systems: dict[str, Sco
     scores = replace(systems["model"], values=systems["model"].values.round(1))
     thresholds = np.array([-9.0, -1.0, 0.5, 1.3, 2.0, 5.0, 9.0])
     units = units_of(scores, unit)
-    for limits, rate in ((fmr_limits, FmrAt), (fnmr_limits, FnmrAt)):
+    for limits, rate in ((fmr_limits_along, FmrAt), (fnmr_limits_along, FnmrAt)):
         found = limits(scores, units, thresholds, 0.9)
         for k, threshold in enumerate(thresholds):
             wanted = interval(scores, rate(float(threshold)), method="jackknife", unit=unit, level=0.9)

@@ -12,8 +12,9 @@ from scipy import sparse
 
 import pairlearn as pl
 from pairlearn.errors import InputError
-from pairlearn.scorers.decided import Decided
-from pairlearn.scorers.explain import Explanation, draw_waterfall, explain
+from pairlearn.scorers.explain import Explanation, explain
+from pairlearn.scorers.verifier import Verifier
+from pairlearn.scorers.waterfall import draw_waterfall
 
 KERNELS = ["tensor", "metric", "tensor_metric", "direct_sum", "direct_metric", "wedge_squared"]
 
@@ -129,7 +130,7 @@ def test_models_around_a_machine_are_explained_by_it() -> None:
     pairs = pl.all_pairs(X, reflexive=False)
     stacked = pl.StackedPairSVC(pl.PairSVC("tensor", C=0.1), ["euclid", "rca"])
     stacked.fit(pairs, pairs.labels(classes), classes=classes)
-    found = explain(Decided(stacked, 0.3), pairs[5:6])
+    found = explain(Verifier(stacked, 0.3), pairs[5:6])
     check_sum(found, stacked.decision_function(pairs)[5])
     assert found.names[-2:] == ("score of EuclidBaseline", "score of RCABaseline")
 

@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 
 import pairlearn as pl
 from pairlearn.errors import InputError, SymmetryError
-from pairlearn.scorers import gallery as module
-from pairlearn.scorers.gallery import Gallery, NormalisedScorer, score_all
+from pairlearn.scorers import Gallery, NormalisedScorer, score_all
+from pairlearn.scorers import scorer as module
 
 unhurried = settings(deadline=None, max_examples=40)
 
@@ -232,7 +232,7 @@ def test_s_norm_lowers_errors_where_examples_differ_in_loudness() -> None:
         ({"method": "u"}, 'method must be "z", "t" or "s"'),
         ({"top": 1}, "top must be from 2 to the size of the cohort, 27, got 1"),
         ({"top": 28}, "got 28"),
-        ({"cohort": COHORT[:1]}, "a cohort of 1 examples"),
+        ({"cohort": COHORT[:1]}, "has 1 of the at least 2 examples"),
         ({"cohort": [[np.nan, 1.0]] * 3}, "cohort contain NaN"),
         ({"model": object()}, "decision_function"),
     ],

@@ -38,7 +38,7 @@ def test_a_shared_identity_is_named() -> None:
     assert found(leaks) == ([], [], [], ("a",))
     assert leaks
     assert leaks.task == "interexample"
-    assert "1 shared identities (a);" in str(leaks)
+    assert "1 shared identity (a);" in str(leaks)
 
 
 def test_only_identities_in_use_count() -> None:
@@ -180,7 +180,7 @@ def test_each_task_forbids_what_the_easier_ones_do_and_more() -> None:
     for task, tests in refused.items():
         for test in (same_person, same_image, same_pair):
             if test in tests:
-                with pytest.raises(InputError, match=f"this is no {task} split: 1 shared identities|2 shared"):
+                with pytest.raises(InputError, match=rf"this is not an? {task} split: (1 shared identity|2 shared)"):
                     refuse_leaks(train, test, NAMES, task=task)
             else:
                 refuse_leaks(train, test, NAMES, task=task)

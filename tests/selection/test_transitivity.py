@@ -179,7 +179,7 @@ def test_fewer_pairs_never_fix_all_labels(drawn: tuple[list[int], Labelled]) -> 
 
 def test_bound_by_hand() -> None:
     assert [fewest_pairs(6, c) for c in range(1, 7)] == [5, 5, 6, 8, 11, 15]
-    with pytest.raises(InputError, match="from 1 to 6 classes, got n_classes=7"):
+    with pytest.raises(InputError, match="from 1 to the number of examples, 6, got 7"):
         fewest_pairs(6, 7)
 
 
@@ -201,7 +201,7 @@ def test_the_shortest_chain_is_named() -> None:
     labelled = [(0, 1, 1), (1, 2, 1), (2, 3, 1), (4, 0, 1), (3, 4, 1), (5, 5, 1), (3, 0, -1), (1, 3, -1)]
     message = (
         "pair 6 labels examples 3 and 0 -1, but the positive pairs 4, 3 join them: 3 – 4 – 0; "
-        r"correct one of these labels \(and 1 more negative pairs are contradicted\)"
+        r"correct one of these labels \(and 1 more negative pair contradicted\)"
     )
     with pytest.raises(ContradictionError, match=message) as caught:
         infer(6, labelled)

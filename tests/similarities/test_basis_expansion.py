@@ -216,10 +216,11 @@ def test_expanded_examples_feed_pair_machines() -> None:
     indefinite = FromFunction(lambda A, B: -np.abs(A[:, None] - B[None]).max(axis=2), definite=None)
     with pytest.raises(InputError, match="not positive semidefinite"):
         pl.PairSVC(base=indefinite).fit(pairs, y)
-    model = make_pipeline(pl.OnExamples(BasisExpansion(indefinite, 12, random_state=0)), pl.PairSVC(base="linear"))
+    machine = pl.PairSVC(base="linear", random_state=0)
+    model = make_pipeline(pl.OnExamples(BasisExpansion(indefinite, 12, random_state=0)), machine)
     values = model.fit(pairs, y).decision_function(pairs)
     phi = BasisExpansion(indefinite, 12, random_state=0).fit(pairs.examples).transform(pairs.examples)
-    by_hand = pl.PairSVC(base="linear").fit(pairs.with_examples(phi), y)
+    by_hand = clone(machine).fit(pairs.with_examples(phi), y)
     np.testing.assert_allclose(values, by_hand.decision_function(pairs.with_examples(phi)), rtol=1e-6, atol=1e-8)
     assert np.mean(np.sign(values) == y) > 0.85
 

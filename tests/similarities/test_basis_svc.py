@@ -219,6 +219,8 @@ def test_greedy_choice_stops_at_the_wish_of_the_user() -> None:
     assert len(GreedySimilarities([taxi, "rbf", blind], gain=1.0).fit(X, Y).path_) == 1
     with pytest.raises(InputError, match="no similarities"):
         GreedySimilarities([]).fit(X, Y)
+    with pytest.raises(InputError, match="at least 1, or None, got 0"):
+        GreedySimilarities([taxi, "rbf"], most=0).fit(X, Y)
 
 
 def test_greedy_choice_finds_the_two_that_complete_each_other() -> None:

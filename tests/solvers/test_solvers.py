@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,8 +11,10 @@ import pytest
 from scipy.optimize import minimize
 
 from pairlearn.errors import InputError
+from pairlearn.linalg.room import BYTES
 from pairlearn.operators.dense import DenseOperator
-from pairlearn.solvers import ActiveSet, PlainSMO, Problem, Progress, Solution, Status, active_set, solver_for
+from pairlearn.solvers import ActiveSet, PlainSMO, Problem, Progress, Solution, Status, solver_for
+from pairlearn.solvers.tuning import TUNING
 
 SOLVERS = {"active_set": ActiveSet, "smo": PlainSMO}
 both_solvers = pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
@@ -195,7 +197,7 @@ def test_few_candidates_still_converge(options: dict[str, int], total: str, epsi
 @pytest.mark.parametrize("total", ["none", "zero"])
 def test_small_working_sets_still_converge(max_working_set: int, total: str) -> None:
     case = random_case(31, n=20, total=total)
-    solver = ActiveSet(tol=1e-7, max_working_set=max_working_set)
+    solver = ActiveSet(tol=1e-7, memory=BYTES * max_working_set**2)
     check(case, solver.solve(case.problem, DenseOperator(case.K)), 1e-7)
 
 
@@ -272,15 +274,15 @@ def test_iteration_limits() -> None:
         feasible(case, solution)
 
 
-def test_sets_without_room_for_a_factor_give_way_to_smaller_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sets_without_room_for_a_factor_give_way_to_smaller_ones() -> None:
     """SMO alone does not solve these: the larger set must be given up, and the optimum reached all the same."""
-    monkeypatch.setattr(active_set, "SMALL", 20)
     rng = np.random.default_rng(0)
     A = rng.normal(size=(300, 300)) * np.logspace(0, -3, 300)
     y = np.where(rng.random(300) < 0.5, 1.0, -1.0)
     problem = Problem(y, np.minimum(1e6 * y, 0.0), np.maximum(1e6 * y, 0.0), 0.0, 0.0)
     case = Case(problem, A @ A.T)
-    solution = ActiveSet(tol=1e-5, candidates=60, max_working_set=250).solve(problem, DenseOperator(case.K))
+    solver = ActiveSet(tol=1e-5, candidates=60, memory=BYTES * 250**2, tuning=replace(TUNING, small=20))
+    solution = solver.solve(problem, DenseOperator(case.K))
     sizes = [progress.working_set for progress in solution.history]
     assert solution.status == Status.CONVERGED
     assert violation(case, solution.coefficients) <= 1.1e-5
@@ -339,9 +341,8 @@ def test_inputs_stay_unchanged(solver: type) -> None:
 
 
 def test_solvers_by_name() -> None:
-    assert solver_for("active_set", 1e-4, 3.0, 500, 7) == ActiveSet(
-        tol=1e-4, time_budget=3.0, max_working_set=500, seed=7
-    )
-    assert solver_for("smo", 1e-4, 3.0, 500, 7) == PlainSMO(tol=1e-4, time_budget=3.0)
+    assert solver_for("active_set", 1e-4, 3.0, 5e6, 7) == ActiveSet(tol=1e-4, time_budget=3.0, memory=5e6, seed=7)
+    assert solver_for("smo", 1e-4, 3.0, 5e6, 7) == PlainSMO(tol=1e-4, time_budget=3.0, memory=5e6)
+    assert solver_for("smo", 1e-4, 3.0, 1e12, 7).memory == PlainSMO().memory  # type: ignore[attr-defined]
     with pytest.raises(InputError, match='unknown solver \'newton\'; choose "active_set" or "smo"'):
         solver_for("newton", 1e-4, None, 500, 0)

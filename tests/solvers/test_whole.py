@@ -10,10 +10,12 @@ import pytest
 
 import pairlearn as pl
 from pairlearn.kernels import Gaussian, Kernel, Linear
-from pairlearn.operators.plan import build
+from pairlearn.operators.build import build
 from pairlearn.solvers import ActiveSet, PlainSMO, Problem, Progress
-from pairlearn.solvers import active_set as module
-from pairlearn.solvers.interior import sampled_factor
+from pairlearn.solvers.inner.interior import InteriorPoint
+from pairlearn.solvers.inner.low_rank import sampled_factor
+from pairlearn.solvers.inner.quadratic import Explicit, Spanned, ThinForm
+from pairlearn.solvers.inner.subproblem import Outcome
 
 rng = np.random.default_rng(5)
 X = rng.normal(size=(40, 4))
@@ -117,18 +119,32 @@ def test_every_stop_on_the_way_leaves_a_usable_model(kernel: str) -> None:
     assert objectives[-1] < objectives[0]
 
 
-def test_the_whole_path_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Thin kernels go there at once, kernels of low rank when many pairs turn out to be support pairs."""
-    taken: list[str] = []
-    solve = module._Run._solve_whole
+@pytest.mark.parametrize(
+    ("kernel", "base", "expected"),
+    [
+        (difference, Gaussian(0.2), [(ThinForm, 0)]),  # thin: before the first step
+        (pl.pair_kernel("tensor_metric"), Linear(), [(Spanned, 5)]),  # low rank, and many pairs turn out to be bounded
+        (pl.pair_kernel("tensor_metric"), Gaussian(0.2), []),  # neither
+    ],
+)
+def test_which_way_is_taken(
+    kernel: Any, base: Kernel, expected: list[tuple[type, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The forms of the whole matrix that go to the interior point, and after how many lines of history."""
+    taken: list[tuple[type, int]] = []
+    history: list[Progress] = []
+    run = InteriorPoint.run
 
-    def spy(self: Any, Q: Any, residual: Any) -> bool:
-        taken.append(type(Q).__name__)
-        return solve(self, Q, residual)
+    def spy(self: InteriorPoint, sub: Any, *arguments: Any) -> Outcome:
+        taken.append((type(sub.Q), len(history)))
+        return run(self, sub, *arguments)
 
-    monkeypatch.setattr(module._Run, "_solve_whole", spy)
-    pairs = pl.Pairs(X, LEFT, RIGHT)
-    pl.PairRanker("difference", "rbf").fit(pairs, np.sign(Y))
-    pl.PairSVR("tensor_metric", "linear", epsilon=0.01).fit(pairs, abs(Y))
-    assert taken[0] == "Whole"
-    assert set(taken[1:]) <= {"Spanned"}
+    monkeypatch.setattr(InteriorPoint, "run", spy)
+    # Labels that nothing explains: most pairs end at their bounds.
+    generator = np.random.default_rng(0)
+    pairs = pl.all_pairs(generator.normal(size=(100, 4)), reflexive=False)
+    y = np.where(generator.random(len(pairs)) < 0.5, 1.0, -1.0)
+    operator, problem = build(kernel.on(base), pairs).operator, Problem(y, np.minimum(0, y), np.maximum(0, y))
+    solution = ActiveSet().solve(problem, operator, None, history.append)  # type: ignore[arg-type]
+    assert solution.status == "converged"
+    assert [way for way in taken if way[0] is not Explicit] == expected

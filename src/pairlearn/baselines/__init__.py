@@ -1,5 +1,12 @@
-"""What a machine has to beat: untrained and learnt baselines, one registry, and a machine that starts from them."""
+"""What a machine has to beat: untrained and learnt baselines, one registry, and a machine that starts from them.
 
-import lazy_loader
+In the order the data go: `training` takes the rows, pairs and classes to learn from; `covariances` has the algebra;
+`learnt` is what learnt baselines share, `linear` (PCA, WCCN, RCA), `plda` (LDA, KISSME, PLDA) and `logistic` the
+baselines themselves; `comparisons` scores rows by Euclid or cosine, which alone are the `untrained` ones; `baseline` is
+the threshold that all have. `registry` is the table of them by name, and `stacked` a PairSVC that starts from several.
+A new baseline is one class with its `presets` and one line in `__init__.pyi`: table, files, laws and reports follow.
+"""
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+from pairlearn import _doors
+
+__getattr__, __dir__, __all__ = _doors.attach(__name__, __file__)

@@ -1,24 +1,26 @@
-"""Baselines from two covariances: Fisher's discriminants, PLDA and KISSME.
+"""Baselines from two covariances, within and between classes or of positive and negative pairs.
 
-What the learnt baselines share is in `metric_baselines`.
+Fisher's discriminants, PLDA and KISSME. What the learnt baselines share is in `learnt`, the algebra in `covariances`.
 """
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from scipy.linalg import eigh
 
-from pairlearn.baselines.linear import (
+from pairlearn.baselines.baseline import Presets
+from pairlearn.baselines.covariances import (
     Components,
-    Measure,
-    MetricBaseline,
     Shrinkage,
-    Training,
     class_means,
     covariance,
     inverse_root,
     residuals,
 )
+from pairlearn.baselines.learnt import Measure, MetricBaseline
+from pairlearn.baselines.training import TrainingRows
 from pairlearn.errors import InputError
 from pairlearn.examples import by_blocks
 from pairlearn.types import Floats, Ints
@@ -26,7 +28,7 @@ from pairlearn.types import Floats, Ints
 # --------------------------------------------------------------------------- within and between classes
 
 
-def scatters(training: Training, shrinkage: Shrinkage) -> tuple[Floats, Floats, Ints]:
+def scatters(training: TrainingRows, shrinkage: Shrinkage) -> tuple[Floats, Floats, Ints]:
     """Within-class covariance S_w / (m − c), shrunk, between-class S_b = Σ n_c (m_c − m)(m_c − m)ᵀ, class sizes."""
     means, sizes = class_means(training.rows, training.groups)
     if len(sizes) < 2:
@@ -38,7 +40,11 @@ def scatters(training: Training, shrinkage: Shrinkage) -> tuple[Floats, Floats, 
 
 
 def joint_basis(within: Floats, between: Floats) -> tuple[Floats, Floats]:
-    """V with Vᵀ within V = I, Vᵀ between V = diag(ψ), and ψ from large to small."""
+    """V, (d, d), with Vᵀ within V = I, Vᵀ between V = diag(ψ), and ψ from large to small.
+
+    Whitening first and then an ordinary eigenproblem, not the generalised one: a singular `within` is then refused with
+    advice instead of an error from LAPACK.
+    """
     W = inverse_root(within, "within-class")
     psi, U = eigh(W.T @ between @ W)
     return W @ U[:, ::-1], psi[::-1]
@@ -55,6 +61,8 @@ class LDABaseline(MetricBaseline):
     [-0.0, -0.0, -6.364]
     """
 
+    presets: ClassVar[Presets] = {"lda_euclid": {}, "lda_cosine": {"measure": "cosine"}}
+
     def __init__(
         self,
         n_components: int | None = None,
@@ -70,7 +78,7 @@ class LDABaseline(MetricBaseline):
         self.shrinkage = shrinkage
         self.threshold = threshold
 
-    def _projection(self, training: Training) -> Floats:
+    def _projection(self, training: TrainingRows) -> Floats:
         within, between, sizes = scatters(training, self.shrinkage)
         most = min(len(within), len(sizes) - 1)
         k = most if self.n_components is None else self.n_components
@@ -113,6 +121,8 @@ class KISSMEBaseline(QuadraticBaseline):
     [-0.75, -3.0]
     """
 
+    presets: ClassVar[Presets] = {"kissme": {}}
+
     def __init__(
         self,
         pca: Components = None,
@@ -126,14 +136,14 @@ class KISSMEBaseline(QuadraticBaseline):
         self.clip = clip
         self.threshold = threshold
 
-    def _projection(self, training: Training) -> Floats:
+    def _projection(self, training: TrainingRows) -> Floats:
         positive, negative = (self._precision(training, sign) for sign in (1, -1))
         values, vectors = eigh(positive - negative)
         self.minus_ = np.maximum(values, 0.0) if self.clip else values
         self.plus_, self.offset_ = np.zeros_like(values), 0.0
         return vectors
 
-    def _precision(self, training: Training, sign: int) -> Floats:
+    def _precision(self, training: TrainingRows, sign: int) -> Floats:
         C = covariance(training.differences(sign), self.shrinkage, most=len(training.rows))
         W = inverse_root(C, "positive pairs'" if sign > 0 else "negative pairs'")
         return W @ W.T
@@ -154,6 +164,8 @@ class PLDABaseline(QuadraticBaseline):
     [1, 1, -1, -1]
     """
 
+    presets: ClassVar[Presets] = {"plda": {}}
+
     within_: Floats
     between_: Floats
 
@@ -170,7 +182,7 @@ class PLDABaseline(QuadraticBaseline):
         self.n_iter = n_iter
         self.threshold = threshold
 
-    def _projection(self, training: Training) -> Floats:
+    def _projection(self, training: TrainingRows) -> Floats:
         within, between, sizes = scatters(training, self.shrinkage)
         means, _ = class_means(training.rows, training.groups)
         residual = within * (len(training.rows) - len(sizes))
@@ -187,7 +199,11 @@ class PLDABaseline(QuadraticBaseline):
 
 
 def _by_moments(within: Floats, scatter: Floats, sizes: Ints) -> tuple[Floats, Floats]:
-    """Analysis of variance: S_b / (c − 1) has expectation W + n₀ B."""
+    """(W, B) by the analysis of variance: S_b / (c − 1) has expectation W + n₀ B, n₀ = (m − Σ n_c²/m)/(c − 1).
+
+    n₀ is the size of the classes if they are equal. The estimate of B can have negative eigenvalues relative to W;
+    these directions have no variance between classes that could be told from noise, and are clipped.
+    """
     m, c = int(sizes.sum()), len(sizes)
     n0 = (m - float(np.sum(sizes.astype(np.float64) ** 2)) / m) / (c - 1)
     V, psi = joint_basis(within, (scatter / (c - 1) - within) / n0)
@@ -196,7 +212,12 @@ def _by_moments(within: Floats, scatter: Floats, sizes: Ints) -> tuple[Floats, F
 
 
 def _em_step(within: Floats, between: Floats, means: Floats, sizes: Ints, residual: Floats) -> tuple[Floats, Floats]:
-    """One step of EM for W and B, the centres of the classes being hidden."""
+    """One step of EM for W and B, the centres of the classes being hidden.
+
+    In the basis with W = I, B = diag(ψ), the centre of a class of n examples with mean y has, coordinate by coordinate,
+    posterior mean nψ/(1 + nψ)·y and variance ψ/(1 + nψ). B becomes their mean second moment over classes, W that of the
+    examples around them; both are taken back to the old basis.
+    """
     V, psi = joint_basis(within, between)
     psi, n = np.maximum(psi, 0.0), sizes[:, None]
     Y = means @ V

@@ -1,173 +1,53 @@
-"""Logistic regression on pairs, and the table of all baselines, learnt or not.
+"""The table of all baselines, learnt or not, and how to run every one of them.
 
-What the learnt baselines share is in `metric_baselines`.
+The table is not kept by hand: it holds the `presets` of every baseline of this package's `__init__.pyi`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial.distance import cdist
-from sklearn.linear_model import LogisticRegression
 
-from pairlearn.baselines.linear import (
-    LearntBaseline,
-    PCACosineBaseline,
-    RCABaseline,
-    Training,
-    WCCNBaseline,
-)
-from pairlearn.baselines.plda import KISSMEBaseline, LDABaseline, PLDABaseline
+from pairlearn import baselines
+from pairlearn.baselines.baseline import Baseline
 from pairlearn.baselines.untrained import CosineBaseline, EuclidBaseline
 from pairlearn.errors import InputError
-from pairlearn.examples import by_blocks
-from pairlearn.types import Floats, Ints
-
-__all__ = [
-    "BASELINES",
-    "BaselineScores",
-    "KISSMEBaseline",
-    "LDABaseline",
-    "LogisticBaseline",
-    "PCACosineBaseline",
-    "PLDABaseline",
-    "RCABaseline",
-    "WCCNBaseline",
-    "run_baselines",
-]
-
-# --------------------------------------------------------------------------- logistic regression
+from pairlearn.types import Floats
 
 
-class LogisticBaseline(LearntBaseline):
-    """g(a, b) = w·|a − b| + v·(a∘b) + c: the log-odds of scikit-learn's logistic regression.
+def baseline_classes() -> tuple[type[Baseline], ...]:
+    """The classes of all baselines: those without training first, then by name."""
+    public = (getattr(baselines, name) for name in dir(baselines) if name.endswith("Baseline"))
+    return tuple(dict.fromkeys([EuclidBaseline, CosineBaseline, *public]))
 
-    Examples are standardised, then the 2d features of the training pairs. These take at most half of
-    `memory_budget` bytes: of more pairs a random part is used, with the same share of positive ones.
-
-    >>> import numpy as np, pairlearn as pl
-    >>> pairs = pl.Pairs(np.array([[0.0], [1.0], [5.0]]), [0, 0, 1], [1, 2, 2])
-    >>> LogisticBaseline().fit(pairs, [1, -1, -1]).predict(pairs).tolist()
-    [1, -1, -1]
-    """
-
-    scale_: Floats
-    difference_weights_: Floats
-    product_weights_: Floats
-    intercept_: float
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        max_iter: int = 1000,
-        memory_budget: float = 1e9,
-        random_state: int | None = 0,
-        threshold: float | None = 0.0,
-    ) -> None:
-        self.C = C
-        self.max_iter = max_iter
-        self.memory_budget = memory_budget
-        self.random_state = random_state
-        self.threshold = threshold
-
-    def _learn(self, training: Training) -> None:
-        self.mean_ = training.rows.mean(axis=0)
-        self.scale_ = _scale(training.rows - self.mean_, self.mean_)
-        chosen = self._chosen(training)
-        self.n_pairs_ = len(chosen)
-        F = _features(self._map(training.rows), training.left[chosen], training.right[chosen])
-        centre = F.mean(axis=0)
-        F -= centre
-        spread = _scale(F, centre)
-        F /= spread
-        model = LogisticRegression(C=self.C, max_iter=self.max_iter).fit(F, training.labels[chosen])
-        weights = model.coef_[0] / spread
-        self.difference_weights_, self.product_weights_ = np.split(weights, 2)
-        self.intercept_ = float(model.intercept_[0] - weights @ centre)
-
-    def _chosen(self, training: Training) -> Ints:
-        n, most = len(training.labels), int(self.memory_budget / 2 // (16 * training.rows.shape[1]))
-        if n <= most:
-            return np.arange(n)
-        if most < 2:
-            raise InputError(f"memory_budget={self.memory_budget:g} holds fewer than two pairs; raise it, e.g. to 1e9")
-        rng, both = np.random.default_rng(self.random_state), []
-        for sign in (1, -1):
-            members = np.nonzero(training.labels == sign)[0]
-            both.append(rng.choice(members, size=max(1, len(members) * most // n), replace=False))
-        return np.sort(np.concatenate(both))
-
-    def _map(self, rows: Floats) -> Floats:
-        return (rows - self.mean_) / self.scale_
-
-    def _scores(self, Z: Floats, left: Ints, right: Ints) -> Floats:
-        def of(a: Ints, b: Ints) -> Floats:
-            A, B = Z[a], Z[b]
-            return np.abs(A - B) @ self.difference_weights_ + (A * B) @ self.product_weights_ + self.intercept_
-
-        return by_blocks(left, right, of, Z.shape[1])
-
-    def _block(self, probe: Floats, gallery: Floats) -> Floats:
-        # w|a − b| = ±||w|a − |w|b|: city-block distances over the weights of either sign.
-        scores = (probe * self.product_weights_) @ gallery.T + self.intercept_
-        for sign in (1.0, -1.0):
-            w = np.maximum(sign * self.difference_weights_, 0.0)
-            if w.any():
-                scores += sign * cdist(probe[:, w > 0] * w[w > 0], gallery[:, w > 0] * w[w > 0], "cityblock")
-        return scores
-
-
-def _scale(centred: Floats, mean: Floats) -> Floats:
-    """Standard deviation of each column of centred rows, without a copy of them; 1 where a column is constant."""
-    deviation = np.sqrt(np.einsum("ij,ij->j", centred, centred) / len(centred))
-    # The mean of equal numbers is off by rounding; dividing by that would blow it up.
-    rounding = len(centred) * np.finfo(float).eps * np.abs(mean)
-    return np.where(deviation > rounding, deviation, 1.0)
-
-
-def _features(Z: Floats, left: Ints, right: Ints) -> Floats:
-    """|a − b| beside a∘b of every pair, (n, 2d), filled block by block."""
-    d = Z.shape[1]
-    F, step = np.empty((len(left), 2 * d)), max(1, 2**22 // d)
-    for t in range(0, len(left), step):
-        A, B = Z[left[t : t + step]], Z[right[t : t + step]]
-        np.abs(A - B, out=F[t : t + step, :d])
-        np.multiply(A, B, out=F[t : t + step, d:])
-    return F
-
-
-# --------------------------------------------------------------------------- all of them
 
 BASELINES: dict[str, Callable[[], Any]] = {
-    "euclid": EuclidBaseline,
-    "cosine": CosineBaseline,
-    "pca_cosine": PCACosineBaseline,
-    "whitened_pca_cosine": lambda: PCACosineBaseline(whiten=True),
-    "wccn_cosine": WCCNBaseline,
-    "wccn_euclid": lambda: WCCNBaseline("euclid"),
-    "rca": RCABaseline,
-    "pca_rca": lambda: RCABaseline(0.95),
-    "lda_euclid": LDABaseline,
-    "lda_cosine": lambda: LDABaseline(measure="cosine"),
-    "kissme": KISSMEBaseline,
-    "plda": PLDABaseline,
-    "logistic": LogisticBaseline,
+    name: partial(kind, **options) for kind in baseline_classes() for name, options in kind.presets.items()
 }
+"""Every baseline by name: `BASELINES["pca_rca"]()` is a new one."""
 
 
 def fit_baseline(name: str, pairs: Any, y: Any, classes: Any = None) -> Any:
-    """A baseline of the table, fitted; `classes` go to those that learn.
+    """A baseline of the table, fitted; `classes` help those that learn from classes.
 
     >>> fit_baseline("cosine", None, None)
     CosineBaseline()
     """
+    return _named(name).fit(pairs, y, classes=classes)
+
+
+def fit_scores(name: str, pairs: Any, y: Any, classes: Any = None) -> Any:
+    """The same where only scores are wanted: no threshold is looked for, which would score all training pairs."""
+    return _named(name).set_params(threshold=0.0).fit(pairs, y, classes=classes)
+
+
+def _named(name: str) -> Any:
     if name not in BASELINES:
         raise InputError(f"unknown baseline {name!r}; choose {', '.join(BASELINES)}")
-    model = BASELINES[name]()
-    return model.fit(pairs, y, **({"classes": classes} if isinstance(model, LearntBaseline) else {}))
+    return BASELINES[name]()
 
 
 class BaselineScores(NamedTuple):
@@ -175,6 +55,9 @@ class BaselineScores(NamedTuple):
 
     scores: dict[str, Floats]
     skipped: dict[str, str]
+
+    def __repr__(self) -> str:
+        return f"BaselineScores(scores of {', '.join(self.scores)}; skipped: {', '.join(self.skipped) or 'none'})"
 
 
 def run_baselines(train_pairs: Any, y: Any, test_pairs: Any, *, classes: Any = None) -> BaselineScores:
@@ -190,7 +73,7 @@ def run_baselines(train_pairs: Any, y: Any, test_pairs: Any, *, classes: Any = N
     skipped: dict[str, str] = {}
     for name in BASELINES:
         try:
-            scores[name] = fit_baseline(name, train_pairs, y, classes).decision_function(test_pairs)
+            scores[name] = fit_scores(name, train_pairs, y, classes).decision_function(test_pairs)
         except (InputError, np.linalg.LinAlgError, MemoryError) as error:
             skipped[name] = str(error) or type(error).__name__
     return BaselineScores(scores, skipped)

@@ -1,30 +1,37 @@
-"""A machine that starts from several baselines, learnt on other classes than those whose pairs they score."""
+"""A machine that starts from several baselines, learnt on other classes than those whose pairs they score.
+
+Pairs → `cross_fit` (folds of the classes; each pair is scored by baselines that saw neither of its classes) → `Stack`
+(fitted baselines, pairs with scores) → a PairSVC on kernel and scores → `attach_baselines` (the machine asks the
+baselines itself from now on).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from pairlearn.baselines.linear import LearntBaseline
-from pairlearn.baselines.registry import fit_baseline
+from pairlearn.baselines.registry import fit_baseline, fit_scores
+from pairlearn.baselines.training import joined_classes
 from pairlearn.errors import InputError
+from pairlearn.features import note_features
 from pairlearn.kernels import Standardised
 from pairlearn.machines.pair_svc import PairSVC
 from pairlearn.pair_kernels import Blocks, ModelScores, PairKernel, on_invariant, pair_kernel
-from pairlearn.pairs import Pairs, as_pairs, check_labels
+from pairlearn.pairs import Pairs, as_pairs, check_labels, sorted_classes
 from pairlearn.types import Examples, Floats, Ints
 
 STACK = ("euclid", "cosine", "pca_cosine", "wccn_cosine", "lda_cosine", "plda")
 """Baselines that err differently and learn quickly."""
 SCORES = Blocks(("invariant",))
+"""Where the scores stand while the machine is trained: beside the pairs, as their invariant features."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Stack:
     """Fitted baselines, and the training pairs with scores by baselines that did not see the classes of the pair.
 
@@ -34,6 +41,9 @@ class Stack:
     models: dict[str, Any]
     pairs: Pairs
     labels: Ints
+
+    def __repr__(self) -> str:
+        return f"Stack({', '.join(self.models)}; {len(self.pairs)} pairs)"
 
     def shown(self, pairs: Pairs) -> Pairs:
         """New pairs with the scores of all baselines as invariant features."""
@@ -53,9 +63,13 @@ class Stack:
 
 
 def cross_fit(
-    pairs: Pairs, labels: Any, classes: Any, names: Sequence[str] = STACK, *, n_folds: int = 3, seed: int = 0
+    pairs: Pairs, labels: Any, classes: Any, names: Sequence[str] = STACK, *, n_folds: int = 3, seed: int | None = 0
 ) -> Stack:
     """Fit each baseline without one fold of the classes and score the pairs within that fold; then fit it on all.
+
+    A baseline knows the classes that it learnt from: on their pairs it scores better than it ever will on new ones,
+    and a machine trained on such scores would trust it too much. Pairs whose two classes lie in different folds are
+    dropped, since no baseline saw neither of them; all positive pairs stay.
 
     >>> import pairlearn as pl
     >>> X, classes = pl.data.double_interval(9, 4, n=20, seed=0)
@@ -78,8 +92,7 @@ def cross_fit(
             continue
         rows = left[kept] == fold
         for place, name in enumerate(names):
-            learns = isinstance(models[name], LearntBaseline)
-            model = fit_baseline(name, pairs[outside], labels[outside], classes) if learns else models[name]
+            model = fit_scores(name, pairs[outside], labels[outside], classes)
             scores[rows, place] = model.decision_function(pairs[inside])
     return Stack(models, _with(pairs[kept], scores), labels[kept])
 
@@ -88,12 +101,9 @@ def _with(pairs: Pairs, scores: Floats) -> Pairs:
     return Pairs(pairs.examples, *pairs.columns, invariant=scores)
 
 
-def _folds(pairs: Pairs, classes: Any, n_folds: int, seed: int) -> Ints:
+def _folds(pairs: Pairs, classes: Any, n_folds: int, seed: int | None) -> Ints:
     """The fold of each example: that of its class."""
-    values = np.asarray(classes)
-    if values.shape != (pairs.n_examples,):
-        raise InputError(f"classes must hold one value per example, {pairs.n_examples}, got shape {values.shape}")
-    codes = np.unique(values, return_inverse=True)[1]
+    codes = sorted_classes(classes, pairs.n_examples)[1]
     used = np.unique(codes[pairs.used_examples()])
     if n_folds < 2 or len(used) < n_folds + 1:
         raise InputError(f"{len(used)} classes cannot be cut into {n_folds} folds; use 2 folds or add classes")
@@ -108,13 +118,9 @@ def with_scores(kernel: PairKernel | None, weight: float) -> PairKernel:
     return scores if kernel is None else kernel + scores
 
 
-def seeing(machine: PairSVC, stack: Stack) -> PairSVC:
-    """A fitted machine that asks the baselines for the scores, instead of expecting them with the pairs."""
-    function, view = machine.function_, stack.view
-    seen = tuple((view if old == SCORES else old, turned, table) for old, turned, table in function.seen)
-    machine.function_ = replace(function, kernel=function.kernel.with_view(SCORES, view), seen=seen)
-    machine.kernel = pair_kernel(machine.kernel).with_view(SCORES, view)
-    return machine
+def attach_baselines(machine: PairSVC, stack: Stack) -> PairSVC:
+    """The fitted machine as one that asks the baselines for the scores, instead of expecting them with the pairs."""
+    return machine.with_view(SCORES, stack.view)
 
 
 class StackedPairSVC(ClassifierMixin, BaseEstimator):
@@ -127,9 +133,10 @@ class StackedPairSVC(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     machine : a PairSVC with the kernel to add, or None for the scores alone.
-    baselines : names of pl.BASELINES.
+    baselines : names of pl.baselines.BASELINES.
     weight : trust in the baselines beside the kernel of the machine.
     n_folds : folds of the classes.
+    random_state : seed of the folds; None is another one each time.
 
     Examples
     --------
@@ -139,6 +146,18 @@ class StackedPairSVC(ClassifierMixin, BaseEstimator):
     >>> model = StackedPairSVC(pl.PairSVC("tensor_metric", C=0.01)).fit(pairs, pairs.labels(classes), classes=classes)
     >>> model.machine_.fit_status_
     'converged'
+
+    Without `classes` they are read off the positive pairs, so that plain cross-validation works; where the training
+    pairs do not hold all positive pairs of a class, pass them (one per example), with scikit-learn's metadata routing:
+
+    >>> from sklearn import config_context
+    >>> from sklearn.model_selection import cross_val_score
+    >>> cross_val_score(StackedPairSVC(), pairs, pairs.labels(classes), cv=2).shape
+    (2,)
+    >>> with config_context(enable_metadata_routing=True):
+    ...     routed = StackedPairSVC().set_fit_request(classes=True)
+    ...     cross_val_score(routed, pairs, pairs.labels(classes), params={"classes": classes}, cv=2).shape
+    (2,)
     """
 
     def __init__(
@@ -147,7 +166,7 @@ class StackedPairSVC(ClassifierMixin, BaseEstimator):
         baselines: Sequence[str] = STACK,
         weight: float = 1.0,
         n_folds: int = 3,
-        random_state: int = 0,
+        random_state: int | None = 0,
     ) -> None:
         self.machine = machine
         self.baselines = baselines
@@ -155,15 +174,18 @@ class StackedPairSVC(ClassifierMixin, BaseEstimator):
         self.n_folds = n_folds
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, classes: Any) -> Self:
-        """Learn from pairs, labels ±1 and the class of every example."""
+    def fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Learn from pairs, labels ±1 and the class of every example; None reads it off the positive pairs."""
         pairs = as_pairs(X)
+        if classes is None:
+            classes = joined_classes(*pairs.columns, check_labels(y, len(pairs)), pairs.n_examples)
         stack = cross_fit(pairs, y, classes, list(self.baselines), n_folds=self.n_folds, seed=self.random_state)
-        machine = PairSVC(C=1.0) if self.machine is None else clone(self.machine)
-        own = None if self.machine is None else pair_kernel(machine.kernel)
-        machine.set_params(kernel=with_scores(own, self.weight))
-        self.machine_ = seeing(machine.fit(stack.pairs, stack.labels), stack)
+        machine = PairSVC(random_state=self.random_state) if self.machine is None else clone(self.machine)
+        kernel = None if self.machine is None else pair_kernel(machine.kernel)
+        machine.set_params(kernel=with_scores(kernel, self.weight))
+        self.machine_ = attach_baselines(machine.fit(stack.pairs, stack.labels), stack)
         self.classes_ = self.machine_.classes_
+        note_features(self, pairs)
         return self
 
     def decision_function(self, X: Any) -> Floats:

@@ -1,4 +1,10 @@
-"""The command line: `pairlearn fit`, `pairlearn score`, `pairlearn demo`."""
+"""The command line, one file per command: `fit`, `select`, `score`, `evaluate`, `stream`, `demo`.
+
+`app.py` puts the commands together and turns what a user can mend into one line of advice. `options.py` holds the
+options that several commands share, `terminal.py` everything they show (sentences, tables, progress, Ctrl-C), and
+`comparison.py` sets a model beside the untrained baselines. A command reads files, calls public names of pairlearn,
+and shows a record; with `--json` it prints that record.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The commands put together, and one line of advice instead of a traceback."""
+"""The commands put together, and one line of advice instead of a traceback.
+
+What a user can mend (a wrong file, column or option, too little memory) ends with exit code 1 and one line on stderr
+that says what to do. Everything else is a defect of pairlearn and keeps its traceback.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""`pairlearn demo`: learn to tell unseen classes apart, better with every class seen in training."""
+"""`pairlearn demo`: learn to tell unseen classes apart, better with every class seen in training.
+
+The double interval task: a class is where two intervals begin, an example where they end, so that what is learnt from
+some classes (compare the beginnings, ignore the ends) holds for classes never seen. The untrained baselines stay where
+they are while the model improves with every class.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +16,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
 import pairlearn as pl
-from pairlearn.cli.fit import gap_bar, gap_share
-from pairlearn.cli.score import MODEL, baselines, titled, verdict
-from pairlearn.data.files import write_whole
+from pairlearn.cli.comparison import MODEL, baselines, titled, verdict
+from pairlearn.cli.terminal import GapBar, percent, progress_bar, say, table
+from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
 from pairlearn.evaluation import DetCurve, Scores, det_curve
 from pairlearn.pairs import Pairs
 from pairlearn.types import Floats, Ints
+from pairlearn.words import counted
 
 if TYPE_CHECKING:
     from pairlearn.solvers.problem import Progress as Step
@@ -69,66 +74,48 @@ def demo(
     """
     if out_dir.exists() and not out_dir.is_dir():
         raise InputError(f"{out_dir} is a file; name a directory with --out-dir")
-    sizes = QUICK if quick else Sizes()
-    console = Console()
-    console.print(f"[bold]{TASK}[/]", soft_wrap=True)
+    console, sizes = Console(), QUICK if quick else Sizes()
+    say(console, "", lead=TASK)
     rows, curves = _learn(sizes, seed)
     eers = {name: curve.equal_error_rate for name, curve in curves.items()}
     console.print(_table(rows, eers))
     left_out = sizes.classes[len(rows) :]
     if left_out:
-        console.print(f"left out, too long for this machine: {', '.join(map(str, left_out))} classes")
+        say(console, f"left out, too long for this machine: {', '.join(map(str, left_out))} classes")
     best = min(baselines(None), key=lambda name: eers[name])
-    out_dir.mkdir(parents=True, exist_ok=True)
-    shown = {_name(row.classes): curves[_name(row.classes)] for row in rows}
-    drawn = _draw(console, shown | {f"untrained {titled(best)}": curves[best]}, out_dir / "det.png")
-    record = {
-        "task": TASK,
-        "seed": seed,
-        "sizes": asdict(sizes),
-        "rows": [asdict(row) for row in rows],
-        "baselines": {name: eers[name] for name in baselines(None)},
-        "conclusion": _conclusion(rows, curves, best),
-    }
-    write_whole(out_dir / "results.json", json.dumps(record, indent=2).encode())
-    written = "det.png and results.json" if drawn else "results.json"
-    console.print(f"{written} written to {out_dir}", highlight=False, soft_wrap=True)
-    console.print(record["conclusion"], soft_wrap=True)
+    conclusion = _conclusion(rows, curves, best)
+    figures = {"baselines": {name: eers[name] for name in baselines(None)}, "conclusion": conclusion}
+    record = {"task": TASK, "seed": seed, "sizes": asdict(sizes), "rows": [asdict(row) for row in rows], **figures}
+    _write(console, out_dir, record, rows, curves, best)
+    say(console, conclusion)
 
 
 # --------------------------------------------------------------------------- learning
 
 
 def _learn(sizes: Sizes, seed: int) -> tuple[list[Row], dict[str, DetCurve]]:
-    """Nested training sets and one test set; all classes come from one draw, so they are disjoint."""
+    """Nested training sets and one test set; all classes come from one draw, so they are disjoint.
+
+    A training set that would not end within the seconds left is not begun; the rows so far are a demo too.
+    """
     cut = max(sizes.classes) * sizes.epcr
     X, classes = pl.data.double_interval(max(sizes.classes) + sizes.test_classes, sizes.epcr, sizes.n, seed=seed)
     test = pl.all_pairs(X[cut:], reflexive=False)
     truth = test.labels(classes[cut:])
     curves = {name: _curve(machine, test, truth) for name, machine in baselines(None).items()}
     rows: list[Row] = []
-    with gap_bar() as bar:
+    with progress_bar() as bars:
         # A tiny fit first, so that the seconds of the table hold no compilation.
-        _fit(*_training(X, classes, 3 * sizes.epcr), sizes.seconds, bar, "warming up")
+        _fit(*_training(X, classes, 3 * sizes.epcr), sizes.seconds, bars, "warming up")
         deadline = time.perf_counter() + sizes.seconds
         for count in sizes.classes:
             training, labels = _training(X, classes, count * sizes.epcr)
             left = deadline - time.perf_counter()
             if rows and _expected_seconds(rows[-1], len(training)) > left:
                 break
-            machine, seconds = _fit(training, labels, left, bar, _name(count))
-            curve = curves[_name(count)] = _curve(machine, test, truth)
-            rows.append(
-                Row(
-                    classes=count,
-                    examples=training.n_examples,
-                    pairs=len(training),
-                    support_pairs=machine.n_support_,
-                    seconds=seconds,
-                    status=machine.fit_status_,
-                    eer=curve.equal_error_rate,
-                )
-            )
+            machine, seconds = _fit(training, labels, left, bars, _name(count))
+            curves[_name(count)] = _curve(machine, test, truth)
+            rows.append(_row(count, training, machine, seconds, curves[_name(count)].equal_error_rate))
     return rows, curves
 
 
@@ -137,21 +124,26 @@ def _training(X: Floats, classes: Ints, m: int) -> tuple[Pairs, Ints]:
     return pairs, pairs.labels(classes[:m])
 
 
+def _row(classes: int, training: Pairs, machine: Any, seconds: float, eer: float) -> Row:
+    counts = (classes, training.n_examples, len(training), machine.n_support_)
+    return Row(*counts, seconds=seconds, status=machine.fit_status_, eer=eer)
+
+
 def _expected_seconds(row: Row, pairs: int) -> float:
     """Seconds for more pairs, from those of the last row; short fits say too little to judge by."""
     return 0.0 if row.seconds < 1 else row.seconds * float(pairs / row.pairs) ** 1.5
 
 
-def _fit(pairs: Pairs, labels: Ints, seconds: float, bar: Progress, name: str) -> tuple[Any, float]:
-    task = bar.add_task(f"{name:>12}", total=1.0, state=f"{len(pairs):,} pairs")
-    first: list[Step] = []
+def _fit(pairs: Pairs, labels: Ints, seconds: float, bars: Progress, name: str) -> tuple[Any, float]:
+    size = counted(len(pairs), "pair")
 
     def report(step: Step) -> None:
-        first[:] = first or [step]
-        state = f"{len(pairs):,} pairs, KKT gap {step.gap:.2g}"
-        bar.update(task, completed=gap_share(first[0].gap, step.gap, machine.tol), state=state)
+        bar.update(step.gap, f"{size}, KKT gap {step.gap:.2g}")
 
-    machine = pl.PairSVC("tensor_metric", "poly", C=1000.0, time_budget=max(0.5, seconds), callback=report)
+    machine = pl.PairSVC(
+        "tensor_metric", "poly", C=1000.0, time_budget=max(0.5, seconds), random_state=0, callback=report
+    )
+    bar = GapBar(bars, f"{name:>12}", machine.tol, size)
     began = time.perf_counter()
     with warnings.catch_warnings():
         # A fit that ran out of time is marked in the table.
@@ -165,29 +157,39 @@ def _curve(machine: Any, pairs: Pairs, labels: Ints) -> DetCurve:
 
 
 def _name(classes: int) -> str:
-    return f"{classes} classes"
+    return counted(classes, "class")
 
 
-# --------------------------------------------------------------------------- telling
+# --------------------------------------------------------------------------- what came out
 
 
 def _table(rows: Sequence[Row], eers: Mapping[str, float]) -> Table:
-    table = Table(
-        title="Pairs of unseen classes; cosine and Euclid are untrained",
-        title_justify="left",
-        box=SIMPLE_HEAD,
-        pad_edge=False,
-    )
-    for heading in ("classes", "examples", "pairs", "support\npairs", "seconds"):
-        table.add_column(heading, justify="right")
-    for heading in ("EER\nmodel", "EER\ncosine", "EER\nEuclid"):
-        table.add_column(heading, justify="right")
+    """One line per training set, the baselines beside."""
+    counts = ("classes", "examples", "pairs", "support\npairs", "seconds")
+    title = "Pairs of unseen classes; cosine and Euclid are untrained"
+    drawn = table((*counts, "EER\nmodel", "EER\ncosine", "EER\nEuclid"), title, names=False)
     for row in rows:
-        counts = [f"{count:,}" for count in (row.classes, row.examples, row.pairs, row.support_pairs)]
+        cells = [f"{count:,}" for count in (row.classes, row.examples, row.pairs, row.support_pairs)]
         seconds = f"{row.seconds:.1f}" + ("" if row.status == "converged" else f" ({row.status})")
-        rates = [f"{100 * rate:.1f} %" for rate in (row.eer, eers["cosine"], eers["euclid"])]
-        table.add_row(*counts, seconds, *rates)
-    return table
+        rates = [percent(rate, 1) for rate in (row.eer, eers["cosine"], eers["euclid"])]
+        drawn.add_row(*cells, seconds, *rates)
+    return drawn
+
+
+def _write(
+    console: Console,
+    out_dir: Path,
+    record: Mapping[str, Any],
+    rows: Sequence[Row],
+    curves: Mapping[str, DetCurve],
+    best: str,
+) -> None:
+    """results.json and, where there is matplotlib, det.png."""
+    out_dir.mkdir(parents=True, exist_ok=True)
+    shown = {_name(row.classes): curves[_name(row.classes)] for row in rows}
+    drawn = _draw(console, shown | {f"untrained {titled(best)}": curves[best]}, out_dir / "det.png")
+    write_whole(out_dir / "results.json", json.dumps(record, indent=2).encode())
+    say(console, f"{'det.png and results.json' if drawn else 'results.json'} written to {out_dir}")
 
 
 def _draw(console: Console, curves: Mapping[str, DetCurve], path: Path) -> bool:
@@ -196,16 +198,16 @@ def _draw(console: Console, curves: Mapping[str, DetCurve], path: Path) -> bool:
     try:
         draw_det(curves, path)
     except ImportError as error:
-        console.print(f"no figure: {error}", markup=False, highlight=False, soft_wrap=True)
+        say(console, f"no figure: {error}")
         return False
     return True
 
 
 def _conclusion(rows: Sequence[Row], curves: Mapping[str, DetCurve], best: str) -> str:
     last = rows[-1]
-    told = verdict({MODEL: curves[_name(last.classes)], best: curves[best]})
-    trend = " → ".join(f"{100 * row.eer:.1f} %" for row in rows)
+    beside = verdict({MODEL: curves[_name(last.classes)], best: curves[best]})
+    trend = " → ".join(percent(row.eer, 1) for row in rows)
     return (
-        f"Learnt from {last.pairs:,} pairs of {last.classes} classes to tell classes apart that it never saw "
-        f"(EER {trend} with {', '.join(str(row.classes) for row in rows)} classes). {told}"
+        f"Learnt from {counted(last.pairs, 'pair')} of {_name(last.classes)} to tell classes apart that it never saw "
+        f"(EER {trend} with {', '.join(str(row.classes) for row in rows)} classes). {beside}"
     )

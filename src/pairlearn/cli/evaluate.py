@@ -1,4 +1,8 @@
-"""`pairlearn evaluate`: which threshold, and how sure? For any scores, ours or not."""
+"""`pairlearn evaluate`: which threshold, and how sure? For any scores, ours or not.
+
+The command reads and joins tables, `pairlearn.report.evaluate` measures, and the record is written in every format
+that was asked for and shown on the terminal. Nothing is computed here but which columns of the summary fit.
+"""
 
 from __future__ import annotations
 
@@ -18,23 +22,27 @@ from rich.text import Text
 
 import pairlearn as pl
 from pairlearn import report
-from pairlearn.cli.score import AsJson, ClassColumn, LabelColumn
-from pairlearn.data.files import ExampleTable, check_target, read_examples, read_frame, read_pairs, write_whole
+from pairlearn.cli.options import AsJson, ClassColumn, LabelColumn
+from pairlearn.data.frames import read_frame
+from pairlearn.data.reading import read_examples, read_pairs
+from pairlearn.data.tables import ExampleTable
+from pairlearn.data.writing import check_target, write_whole
 from pairlearn.errors import InputError
-from pairlearn.evaluation import Scores
+from pairlearn.evaluation import MEASURES, FnmrAtFmr, Measure, Scores
 from pairlearn.pairs import Pairs
 from pairlearn.report.details import shown_examples
 from pairlearn.report.html import environment
 from pairlearn.report.pictures import check_folder, find_pictures
 from pairlearn.report.record import FMRS
 from pairlearn.report.tables import ScoreTable, common_names, read_scores
-from pairlearn.report.text import point_name, rate_words, titled, warning_words
+from pairlearn.report.text import are, point_name, rate_words, titled, warning_words
 from pairlearn.selection.leaks import find_leaks
+from pairlearn.words import counted
 
 SHOWN_FMRS = 3
-WIDE = 130
-"""Columns of a terminal that has room for further measures."""
-BITS = {"min_cllr": "min Cllr", "cllr": "Cllr, if\ncalibrated"}
+"""Columns of FNMR that the terminal shows, from the laxest FMR."""
+FEWEST = 2
+"""Measures that even a narrow terminal shows; others as far as there is room."""
 UNTRAINED = {"cosine": pl.CosineBaseline, "Euclid": pl.EuclidBaseline}
 
 
@@ -94,8 +102,8 @@ def evaluate(
         environment()
     if images is not None:
         _check_images(images, page)
-    with _status() as tell:
-        tell("reading scores")
+    with _status() as progress:
+        progress("reading scores")
         tables = _read(scores, label_column)
         known = None if examples is None else read_examples(examples, class_column)
         tables, pairs = _joined(tables, known)
@@ -115,7 +123,7 @@ def evaluate(
             trained=None if train is None else _trained(train, known, pairs, class_column),
             notes=_notes(tables),
             names=next(iter(tables.values())).names,
-            progress=tell,
+            progress=progress,
         )
         pictures = _pictures(images, record)
         written: dict[Path | None, Callable[[Any], str]] = {
@@ -125,7 +133,7 @@ def evaluate(
         }
         for target, write in written.items():
             if target is not None:
-                tell(f"writing {target}")
+                progress(f"writing {target}")
                 write_whole(target, write(record).encode(errors="replace"))
     console = Console(stderr=as_json)
     _show(console, record)
@@ -139,6 +147,7 @@ def evaluate(
 
 
 def _read(arguments: Sequence[str], label_column: str) -> dict[str, ScoreTable]:
+    """The tables by the names of their systems."""
     tables: dict[str, ScoreTable] = {}
     for argument in arguments:
         name, path = _named(argument)
@@ -181,6 +190,7 @@ def _systems(tables: Mapping[str, ScoreTable], pairs: Pairs | None) -> tuple[dic
 
 
 def _thresholds(given: Sequence[str], tables: Mapping[str, ScoreTable]) -> dict[str, float] | None:
+    """Thresholds in use by system; later ones win, so that one for all may come first."""
     found: dict[str, float] = {}
     for text in given:
         name, _, number = text.rpartition("=")
@@ -194,6 +204,7 @@ def _thresholds(given: Sequence[str], tables: Mapping[str, ScoreTable]) -> dict[
 
 
 def _cost(text: str) -> tuple[float, ...]:
+    """Numbers between commas; what they mean is checked where they are used."""
     try:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
@@ -201,14 +212,16 @@ def _cost(text: str) -> tuple[float, ...]:
 
 
 def _notes(tables: Mapping[str, ScoreTable]) -> list[str]:
+    """What happened to the tables before measuring, for the warnings of the record."""
     return [
-        f"{name}: {table.unlabelled:,} pairs without a label are left out"
+        f"{name}: {counted(table.unlabelled, 'pair')} without a label {are(table.unlabelled)} left out"
         for name, table in tables.items()
         if table.unlabelled
     ]
 
 
 def _check_images(folder: Path, page: Path | None) -> None:
+    """Pictures need a page to stand on, and a folder to come from; asked before the long part."""
     if page is None:
         raise InputError("--images shows pictures on the page; add --report report.html")
     check_folder(folder)
@@ -252,6 +265,7 @@ def _trained(
 
 
 def _holds_pairs(path: Path) -> bool:
+    """Whether a file is a table of pairs, and not one of examples."""
     if path.suffix in (".npz", ".npy") or not path.is_file():
         try:
             read_pairs(path)
@@ -276,7 +290,8 @@ def _status() -> Iterator[Callable[[str], None]]:
 
 
 def _show(console: Console, record: Mapping[str, Any]) -> None:
-    console.print(_summary(record, BITS if console.width >= WIDE else {}))
+    """Summary, thresholds, warnings, and the verdict last, where the eye ends up."""
+    console.print(_fitting_summary(console, record))
     for system in record["systems"]:
         if not system["baseline"]:
             console.print(_points(system))
@@ -286,20 +301,35 @@ def _show(console: Console, record: Mapping[str, Any]) -> None:
         console.print(_safe(text, "bold"), soft_wrap=True)
 
 
-def _summary(record: Mapping[str, Any], further: Mapping[str, str]) -> Table:
-    """Rates of every system, and further measures by name with their headings."""
+def _fitting_summary(console: Console, record: Mapping[str, Any]) -> Table:
+    """The summary with as many measures as the terminal has room for: the widest of the further ones go first."""
+    shown, unbounded = list(MEASURES), console.options.update_width(10_000)
+    table = _summary(record, shown)
+    while len(shown) > FEWEST and console.measure(table, options=unbounded).maximum > console.width:
+        shown.remove(max(shown[FEWEST:], key=lambda measure: _width(record, measure)))
+        table = _summary(record, shown)
+    return table
+
+
+def _width(record: Mapping[str, Any], measure: Measure) -> int:
+    """Of the column of a measure, its heading included."""
+    cells = [_two_lines(rate_words(system.get(measure.key), measure.unit)).plain for system in record["systems"]]
+    return max(len(line) for cell in (measure.heading, *cells) for line in cell.splitlines())
+
+
+def _summary(record: Mapping[str, Any], measures: Sequence[Measure]) -> Table:
+    """These measures of every system, and FNMR at the first FMRs that can be measured."""
     first = record["systems"][0]
     fmrs = [point["at"] for point in first["points"] if point["kind"] == "fmr" and point["measurable"]][:SHOWN_FMRS]
     counts = first["counts"]
     table = _table(
         f"{counts['positives']:,} same and {counts['negatives']:,} different pairs; "
         f"in brackets {100 * record['level']:g} % limits",
-        ("", "EER", "AUC", *further.values(), *(f"FNMR at FMR {100 * fmr:g} %" for fmr in fmrs)),
+        ("", *(measure.heading for measure in measures), *(FnmrAtFmr(fmr).name for fmr in fmrs)),
     )
     for system in record["systems"]:
         missed = {point["at"]: point.get("fnmr") for point in system["points"] if point["kind"] == "fmr"}
-        cells = [rate_words(system["eer"])]
-        cells += [rate_words(system[name], percent=False) for name in ("auc", *further)]
+        cells = [rate_words(system.get(measure.key), measure.unit) for measure in measures]
         cells += [rate_words(missed[fmr]) for fmr in fmrs]
         table.add_row(_safe(titled(system)), *(_two_lines(cell) for cell in cells))
     return table
@@ -312,6 +342,7 @@ def _two_lines(cell: str) -> Text:
 
 
 def _points(system: Mapping[str, Any]) -> Table:
+    """Thresholds worth knowing of one system, with FMR and FNMR there."""
     table = _table(
         f"Thresholds of {system['name']}: accept when score ≥ threshold", ("for", "threshold", "FMR", "FNMR")
     )

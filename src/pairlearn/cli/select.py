@@ -1,10 +1,13 @@
-"""`pairlearn select`: from examples and identities to a model that is honest about unseen identities."""
+"""`pairlearn select`: from examples and identities to a model that is honest about unseen identities.
+
+A share of the classes is set aside before anything else happens → `StagedSearch` chooses and fits on the rest → the
+model and every baseline are judged, once, on the classes set aside. What the search saw of its validation classes
+flatters the winner, since it was chosen by them; the final test does not.
+"""
 
 from __future__ import annotations
 
 import json
-import signal
-import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,24 +16,27 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import TaskID
 from rich.table import Table
 
 import pairlearn as pl
-from pairlearn.cli.fit import memory_bytes
-from pairlearn.cli.score import MODEL, AsJson, ClassColumn, titled
-from pairlearn.data.files import ExampleTable, check_target, read_examples, write_whole
+from pairlearn.cli.comparison import MODEL, titled
+from pairlearn.cli.options import AsJson, ClassColumn, Seed, memory_bytes
+from pairlearn.cli.terminal import on_interrupt, percent, print_json, progress_bar, say, table
+from pairlearn.data.reading import read_examples
+from pairlearn.data.tables import ExampleTable
+from pairlearn.data.writing import check_target, write_whole
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores, equal_error_rate
 from pairlearn.examples import take_examples
-from pairlearn.selection.drawing import class_codes
-from pairlearn.selection.search.race import Step
-from pairlearn.selection.search.rungs import pairs_of
+from pairlearn.pairs import class_codes
+from pairlearn.selection.search.development import pairs_of
+from pairlearn.selection.search.runner import Step
 from pairlearn.selection.search.settings import BASES, CS, KERNELS
 from pairlearn.selection.search.staged import RECORD
 from pairlearn.types import Bools, Examples
+from pairlearn.words import counted
 
 PLOT = "eer-per-stage.png"
 
@@ -67,7 +73,7 @@ def select(
     memory_budget: Annotated[
         str | None, typer.Option(help="Most memory of one fit, e.g. 4GB. Default: 60 % of what is free.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of every random choice.")] = 0,
+    seed: Seed = 0,
     class_column: ClassColumn = None,
     as_json: AsJson = False,
 ) -> None:
@@ -78,8 +84,7 @@ def select(
     """
     check_target(out)
     console = Console(stderr=as_json)
-    table = read_examples(examples, class_column)
-    development, tested = _parts(table, test_share, seed)
+    development, tested = _parts(read_examples(examples, class_column), test_share, seed)
     search = pl.StagedSearch(
         kernel or KERNELS,
         {name: BASES.get(name, name) for name in base or BASES},
@@ -90,17 +95,13 @@ def select(
         n_jobs=jobs,
         random_state=seed,
     )
-    with _watched() as report, _announced_interrupt(console), warnings.catch_warnings():
-        # joblib reports in length how it ends its processes after Ctrl-C.
-        warnings.filterwarnings("ignore", message="Failed to kill subprocesses")
-        search.set_params(progress=report).fit(*development)
+    _run(search, development, console)
     pl.save(search.best_estimator_, out)
     record = {**search.record_, "out": str(out), "test": _final_test(search, tested, seed)}
     write_whole(directory / RECORD, json.dumps(record, indent=1).encode())
     _show(console, record)
     _draw(console, record, directory / PLOT)
-    if as_json:
-        print(json.dumps(record))
+    print_json(record, wanted=as_json)
 
 
 # --------------------------------------------------------------------------- data
@@ -108,24 +109,25 @@ def select(
 Part = tuple[Examples, Any]
 
 
-def _parts(table: ExampleTable, share: float, seed: int) -> tuple[Part, Part | None]:
+def _parts(given: ExampleTable, share: float, seed: int) -> tuple[Part, Part | None]:
     """Examples and classes to develop on, and those of other classes for the final test."""
-    if table.classes is None:
-        raise InputError(f"{table.source} holds no classes; name their column with --class-column")
+    if given.classes is None:
+        raise InputError(f"{given.source} holds no classes; name their column with --class-column")
     if not 0 <= share < 1:
         raise InputError(f"--test-share lies from 0 to below 1, got {share}; 0.2 keeps a fifth of the classes")
-    codes = class_codes(table.classes)
+    codes = class_codes(given.classes)
     n = int(codes.max()) + 1
     n_test = round(share * n)
     if n_test == 0:
-        return (table.examples, table.classes), None
+        return (given.examples, given.classes), None
     test = np.isin(codes, np.random.default_rng(seed).permutation(n)[:n_test])
-    return _part(table, ~test), _part(table, test)
+    return _part(given, ~test), _part(given, test)
 
 
-def _part(table: ExampleTable, mask: Bools) -> Part:
+def _part(given: ExampleTable, mask: Bools) -> Part:
+    """The examples of a mask and their classes."""
     chosen = np.flatnonzero(mask)
-    return take_examples(table.examples, chosen), np.asarray(table.classes)[chosen]
+    return take_examples(given.examples, chosen), np.asarray(given.classes)[chosen]
 
 
 def _final_test(search: Any, tested: Part | None, seed: int) -> dict[str, Any] | None:
@@ -150,103 +152,94 @@ def _final_test(search: Any, tested: Part | None, seed: int) -> dict[str, Any] |
 # --------------------------------------------------------------------------- progress
 
 
+def _run(search: Any, development: Part, console: Console) -> None:
+    """Search with a bar per task and size; Ctrl-C ends the search, and the best machine so far is fitted."""
+
+    def interrupt() -> None:
+        say(console, "stopping the search and fitting the best machine so far; Ctrl-C again ends that fit early")
+        raise KeyboardInterrupt
+
+    with _watched() as report, on_interrupt(interrupt), warnings.catch_warnings():
+        # joblib reports in length how it ends its processes after Ctrl-C.
+        warnings.filterwarnings("ignore", message="Failed to kill subprocesses")
+        search.set_params(progress=report).fit(*development)
+
+
 @contextmanager
 def _watched() -> Iterator[Callable[[Step], None]]:
-    """A bar per task and size on stderr."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[state]}"), TimeElapsedColumn())
+    """A callback that shows a bar per task and size."""
     tasks: dict[str, TaskID] = {}
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+    with progress_bar(transient=False) as bars:
 
         def report(step: Step) -> None:
             name = f"{step.stage:>12}, {step.size}"
             if name not in tasks:
-                tasks[name] = bar.add_task(name, total=step.total, state="")
-            state = "" if step.best is None else f"best EER {100 * step.best:.2f} %"
-            bar.update(tasks[name], total=step.total, completed=step.done, state=f"{step.done}/{step.total} {state}")
+                tasks[name] = bars.add_task(name, total=step.total, state="")
+            state = "" if step.best is None else f"best EER {percent(step.best)}"
+            bars.update(tasks[name], total=step.total, completed=step.done, state=f"{step.done}/{step.total} {state}")
 
         yield report
 
 
-@contextmanager
-def _announced_interrupt(console: Console) -> Iterator[None]:
-    """Say what Ctrl-C does before it does it."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def tell(number: int, frame: Any) -> None:
-        console.print("stopping the search and fitting the best machine so far; Ctrl-C again ends that fit early")
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGINT, tell)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-# --------------------------------------------------------------------------- telling
+# --------------------------------------------------------------------------- what came out
 
 
 def _show(console: Console, record: dict[str, Any]) -> None:
+    """The record of a search in words, stage by stage."""
     for stage in record["stages"]:
-        console.print(_stage_line(stage), highlight=False, soft_wrap=True)
+        say(console, _stage_line(stage), lead=f"{stage['task']} task:")
     for note in record["notes"]:
-        console.print(f"[yellow]note:[/] {note}", soft_wrap=True)
-    chosen = record["chosen"]
-    start = "" if chosen["start"] is None else f", started from {chosen['start']}"
-    console.print(
-        f"[bold]chosen[/] {chosen['kernel']} on {chosen['base']}, C = {chosen['absolute_C']:.3g}{start}; "
-        f"{record['fit']['support_pairs']:,} support pairs, {record['fit']['status']}, "
-        f"{record['seconds']:.0f} s in all",
-        highlight=False,
-        soft_wrap=True,
-    )
-    console.print(record["verdict"], highlight=False, soft_wrap=True)
+        say(console, note, lead="note:", style="yellow")
+    say(console, _chosen_line(record), lead="chosen")
+    say(console, record["verdict"])
     if record["test"] is not None:
-        console.print(_test_title(record["test"]), highlight=False, soft_wrap=True)
-        console.print(_test_table(record["test"]))
-        console.print(_test_verdict(record["test"]["eer"]), highlight=False, soft_wrap=True)
-    console.print(f"model written to {record['out']}", highlight=False, soft_wrap=True)
+        _show_test(console, record["test"])
+    say(console, f"model written to {record['out']}")
 
 
 def _stage_line(stage: dict[str, Any]) -> str:
+    """One task: how many settings were tried and kept, and the best of its largest set."""
     last = stage["rungs"][-1]
     machines = [[result for result in rung["results"] if result["kind"] == "machine"] for rung in stage["rungs"]]
-    best, size = machines[-1][0], f"{last['n_classes']} classes × {last['epcr']}"
+    best, size = machines[-1][0], f"{counted(last['n_classes'], 'class')} × {last['epcr']}"
     tried = len({result["what"] for results in machines for result in results})
-    epcr = f"; {stage['epcr']} examples per class suffice" if "epcr" in stage else ""
+    epcr = f"; {counted(stage['epcr'], 'example')} per class suffice" if "epcr" in stage else ""
     return (
-        f"[bold]{stage['task']} task[/]: {tried} settings tried, {len(stage['kept'])} kept; best at {size}: "
-        f"{best['what']}, EER {100 * best['eer']:.2f} %{epcr}"
+        f"{counted(tried, 'setting')} tried, {len(stage['kept'])} kept; best at {size}: "
+        f"{best['what']}, EER {percent(best['eer'])}{epcr}"
     )
 
 
-def _test_title(test: dict[str, Any]) -> str:
+def _chosen_line(record: dict[str, Any]) -> str:
+    chosen, fit = record["chosen"], record["fit"]
+    start = "" if chosen["start"] is None else f", started from {chosen['start']}"
     return (
-        f"[bold]final test[/]: {test['pairs']:,} pairs of {test['classes']} classes never used before, "
-        f"{test['positives']:,} positive"
+        f"{chosen['kernel']} on {chosen['base']}, C = {chosen['absolute_C']:.3g}{start}; "
+        f"{counted(fit['support_pairs'], 'support pair')}, {fit['status']}, {record['seconds']:.0f} s in all"
     )
+
+
+def _show_test(console: Console, test: dict[str, Any]) -> None:
+    of = f"{counted(test['pairs'], 'pair')} of {counted(test['classes'], 'class')} never used before"
+    say(console, f"{of}, {test['positives']:,} positive", lead="final test:")
+    console.print(_test_table(test))
+    say(console, _test_verdict(test["eer"]))
 
 
 def _test_table(test: dict[str, Any]) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("")
-    table.add_column("EER", justify="right")
+    drawn = table(("", "EER"))
     for name, rate in sorted(test["eer"].items(), key=lambda item: item[1]):
-        style = "bold" if name == MODEL else ""
-        table.add_row(name if name == MODEL else titled(name), f"{100 * rate:.2f} %", style=style)
-    return table
+        drawn.add_row(titled(name), percent(rate), style="bold" if name == MODEL else "")
+    return drawn
 
 
 def _test_verdict(eers: dict[str, float]) -> str:
     own = eers[MODEL]
-    name = min((name for name in eers if name != MODEL), key=lambda name: eers[name])
-    relation = "beats" if own < eers[name] else "does NOT beat"
+    best = min((name for name in eers if name != MODEL), key=lambda name: eers[name])
+    relation = "beats" if own < eers[best] else "does NOT beat"
     return (
-        f"On unseen classes the model {relation} the best baseline: EER {100 * own:.2f} % against "
-        f"{100 * eers[name]:.2f} % of {titled(name)}."
+        f"On unseen classes the model {relation} the best baseline: EER {percent(own)} against "
+        f"{percent(eers[best])} of {titled(best)}."
     )
 
 
@@ -255,6 +248,6 @@ def _draw(console: Console, record: dict[str, Any], path: Path) -> None:
 
     try:
         draw_stages(record["stages"], path)
-        console.print(f"EER per stage drawn to {path}", highlight=False, soft_wrap=True)
+        say(console, f"EER per stage drawn to {path}")
     except ImportError as error:
-        console.print(f"no figure: {error}", markup=False, highlight=False, soft_wrap=True)
+        say(console, f"no figure: {error}")

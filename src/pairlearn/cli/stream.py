@@ -1,4 +1,9 @@
-"""`pairlearn stream`: learn a distance from pairs as they come, predicting each before learning from it."""
+"""`pairlearn stream`: learn a distance from pairs as they come, predicting each before learning from it.
+
+Because every pair is predicted before its label is used, the error rate over the stream is that of unseen pairs, and no
+test set is needed. The metric is written every so many pairs, at the end, at Ctrl-C and at a bad line: a stream may be
+endless, and what was learnt from its beginning must not be lost at its end.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +22,18 @@ import typer
 from rich.console import Console
 
 import pairlearn as pl
-from pairlearn.cli.score import AsJson, LabelColumn, LeftColumn, RightColumn
-from pairlearn.data.files import check_target, existing_file, read_examples
+from pairlearn.cli.options import AsJson, LabelColumn, LeftColumn, RightColumn
+from pairlearn.cli.terminal import percent, print_json, say
+from pairlearn.data.cells import existing_file
+from pairlearn.data.reading import read_examples
+from pairlearn.data.writing import check_target
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores
 from pairlearn.types import Floats
+from pairlearn.words import counted
 
 WINDOW = 1000
+"""Pairs of the error rate "of the last", which tells whether learning still helps."""
 LABELS = {
     **dict.fromkeys(("1", "+1", "1.0", "true", "same", "similar", "yes"), 1),
     **dict.fromkeys(("-1", "-1.0", "0", "0.0", "false", "different", "dissimilar", "no"), -1),
@@ -59,6 +69,13 @@ class Tally:
         self.scores.append(score)
         self.euclid.append(-float(np.linalg.norm(line.left - line.right)))
         self.labels.append(line.label)
+
+    def as_json(self) -> dict[str, Any]:
+        """Error rates over all pairs and over the last ones; None before the first labelled pair."""
+        n = len(self.labels)
+        rates = {"error": self.mistakes / n, "error_recent": float(np.mean(self.recent))} if n else {}
+        empty = {"error": None, "error_recent": None}
+        return {"pairs": n, "mistakes": self.mistakes, **empty, **rates, "eer": self.equal_error_rates()}
 
     def equal_error_rates(self) -> dict[str, float | None]:
         """Of the scores before learning, and of Euclid on the same pairs; None without both kinds of pairs."""
@@ -103,41 +120,72 @@ def stream(
     for path in (model, out):
         if path is not None:
             check_target(path)
-    console = Console(stderr=True)
-    metric = _metric(model, threshold, gamma)
+    console, metric = Console(stderr=True), _metric(model, threshold, gamma)
     known = metric.state_.n_pairs if hasattr(metric, "state_") else 0
-    columns = (left_column, right_column, label_column)
     table = None if examples is None else _rows_by_id(examples)
-    tally, done, stopped = Tally(), skip, "end of the stream"
+    run = Run(metric, Tally(), model, save_every, every, console, last_line=skip)
     with ExitStack() as stack:
         text = sys.stdin if source == "-" else stack.enter_context(existing_file(source).open(encoding="utf-8"))
-        write = _writer(stack, out, new=skip == 0)
-        try:
-            for line in _lines(text, source, table, columns, skip):
-                score = _learn(metric, line)
-                write(line, score)
-                tally.add(score, line)
-                done = line.number
-                if len(tally.labels) % every == 0:
-                    console.print(_progress(metric, tally), highlight=False)
-                if model is not None and done % save_every == 0:
-                    pl.save(metric, model)
-        except KeyboardInterrupt:
-            stopped = "Ctrl-C"
-        except InputError:
-            _save(metric, model, console)
-            raise
-    _save(metric, model, console)
-    record = _record(metric, tally, known, done, stopped, model)
+        lines = _lines(text, source, table, (left_column, right_column, label_column), skip)
+        stack.callback(run.save)  # at the end, at Ctrl-C and at a bad line
+        stopped = run.follow(lines, _writer(stack, out, new=skip == 0))
+    record = run.record(known, stopped)
     _show(console, record)
-    if as_json:
-        print(json.dumps(record))
+    print_json(record, wanted=as_json)
+
+
+@dataclass
+class Run:
+    """A metric on its way through a stream: what it said, what it learnt, and when it is saved."""
+
+    metric: Any
+    tally: Tally
+    model: Path | None
+    save_every: int
+    every: int
+    console: Console
+    last_line: int
+
+    def follow(self, lines: Iterable[Line], write: Callable[[Line, float], None]) -> str:
+        """Predict, write and learn each pair; returns what ended the stream."""
+        try:
+            for line in lines:
+                score = _learn(self.metric, line)
+                write(line, score)
+                self.tally.add(score, line)
+                self.last_line = line.number
+                self._keep_posted(line)
+        except KeyboardInterrupt:
+            return "Ctrl-C"
+        return "end of the stream"
+
+    def _keep_posted(self, line: Line) -> None:
+        if line.label is not None and len(self.tally.labels) % self.every == 0:
+            say(self.console, _progress(self.metric, self.tally))
+        if self.model is not None and line.number % self.save_every == 0 and hasattr(self.metric, "state_"):
+            pl.save(self.metric, self.model)
+
+    def save(self) -> None:
+        """Write the metric, if there is one and a file for it."""
+        if self.model is not None and hasattr(self.metric, "state_"):
+            pl.save(self.metric, self.model)
+            say(self.console, f"metric written to {self.model}")
+
+    def record(self, pairs_before: int, stopped: str) -> dict[str, Any]:
+        """Everything about the run, as plain numbers and names."""
+        state = getattr(self.metric, "state_", None)
+        learnt = {"updates": 0, "cumulative_loss": 0.0, "threshold": self.metric.threshold}
+        if state is not None:
+            learnt = {"updates": state.n_updates, "cumulative_loss": state.loss, "threshold": state.threshold}
+        place = {"pairs_before": pairs_before, "last_line": self.last_line, "stopped_by": stopped}
+        return {**self.tally.as_json(), **place, **learnt, "model": None if self.model is None else str(self.model)}
 
 
 # --------------------------------------------------------------------------- the stream
 
 
 def _metric(model: Path | None, threshold: float, gamma: float) -> Any:
+    """The metric of the file to go on with, or a new one."""
     if model is None or not model.exists():
         return pl.OnlinePseudoMetric(threshold, gamma=gamma)
     metric = pl.load(model)
@@ -166,18 +214,20 @@ def _lines(
 
 
 def _json_cells(text: Iterable[str], name: str, columns: tuple[str, str, str]) -> Iterator[tuple[Any, Any, Any]]:
+    """Both rows of numbers and the label, line by line; empty lines are passed over."""
     for number, line in enumerate((line for line in text if line.strip()), start=1):
         try:
             pair = json.loads(line)
             yield pair[columns[0]], pair[columns[1]], pair.get(columns[2])
         except (ValueError, TypeError, KeyError, AttributeError):
             raise InputError(
-                f'{name}, pair {number} is no object such as {{"{columns[0]}": [0.1, 2], "{columns[1]}": [0.3, 1], '
+                f'{name}, pair {number} is not an object such as {{"{columns[0]}": [0.1, 2], "{columns[1]}": [0.3, 1], '
                 f'"{columns[2]}": 1}}; name a table with --examples if the pairs are a CSV of ids'
             ) from None
 
 
 def _csv_cells(text: Iterable[str], name: str, columns: tuple[str, str, str]) -> Iterator[tuple[Any, Any, Any]]:
+    """Ids of both examples and the label, row by row; read as it comes, since a stream need not fit into memory."""
     rows = csv.DictReader(text)
     missing = [column for column in columns[:2] if column not in (rows.fieldnames or ())]
     if missing:
@@ -203,6 +253,7 @@ def _named(table: Mapping[str, Floats], key: Any, place: str) -> Floats:
 
 
 def _label(cell: Any, place: str) -> int | None:
+    """±1, or None for a pair that is only predicted."""
     text = "" if cell is None else str(cell).strip().lower()
     if text and text not in LABELS:
         raise InputError(f"{place}: the label is {cell!r}; use 1 (similar), -1 (dissimilar) or nothing")
@@ -220,7 +271,7 @@ def _learn(metric: Any, line: Line) -> float:
     return score
 
 
-# --------------------------------------------------------------------------- telling
+# --------------------------------------------------------------------------- what is written and said
 
 
 def _writer(stack: ExitStack, out: Path | None, new: bool) -> Callable[[Line, float], None]:
@@ -238,13 +289,8 @@ def _writer(stack: ExitStack, out: Path | None, new: bool) -> Callable[[Line, fl
     return write
 
 
-def _save(metric: Any, model: Path | None, console: Console) -> None:
-    if model is not None and hasattr(metric, "state_"):
-        pl.save(metric, model)
-        console.print(f"metric written to {model}", markup=False, highlight=False, soft_wrap=True)
-
-
 def _progress(metric: Any, tally: Tally) -> str:
+    """One line: pairs so far, error rate of all and of the last ones, updates and threshold of the metric."""
     n = len(tally.labels)
     return (
         f"{n:>10,} pairs   error {100 * tally.mistakes / n:5.2f} %   last {len(tally.recent):,}: "
@@ -252,40 +298,17 @@ def _progress(metric: Any, tally: Tally) -> str:
     )
 
 
-def _record(metric: Any, tally: Tally, known: int, done: int, stopped: str, model: Path | None) -> dict[str, Any]:
-    n = len(tally.labels)
-    state = getattr(metric, "state_", None)
-    return {
-        "pairs": n,
-        "pairs_before": known,
-        "last_line": done,
-        "stopped_by": stopped,
-        "mistakes": tally.mistakes,
-        "error": tally.mistakes / n if n else None,
-        "error_recent": float(np.mean(tally.recent)) if n else None,
-        "eer": tally.equal_error_rates(),
-        "updates": state.n_updates if state else 0,
-        "cumulative_loss": state.loss if state else 0.0,
-        "threshold": state.threshold if state else metric.threshold,
-        "model": None if model is None else str(model),
-    }
-
-
 def _show(console: Console, record: Mapping[str, Any]) -> None:
     if not record["pairs"]:
-        console.print("no labelled pair was read")
+        say(console, "no labelled pair was read")
         return
     n, rates = record["pairs"], record["eer"]
-    console.print(
-        f"{n:,} labelled pairs, each predicted before it was learnt: error {100 * record['error']:.2f} %, "
-        f"of the last {min(WINDOW, n):,} {100 * record['error_recent']:.2f} %",
-        highlight=False,
-    )
+    each = f"{counted(n, 'labelled pair')}, each predicted before it was learnt"
+    last = f"of the last {min(WINDOW, n):,} {percent(record['error_recent'])}"
+    say(console, f"{each}: error {percent(record['error'])}, {last}")
     if rates["metric"] is not None:
-        verdict = "" if rates["metric"] < rates["euclid"] else "; so far learning does not beat the untrained distance"
-        console.print(
-            f"equal error rate {100 * rates['metric']:.2f} %, untrained Euclid {100 * rates['euclid']:.2f} %{verdict}",
-            highlight=False,
-        )
+        worse = "" if rates["metric"] < rates["euclid"] else "; so far learning does not beat the untrained distance"
+        both = f"equal error rate {percent(rates['metric'])}, untrained Euclid {percent(rates['euclid'])}"
+        say(console, f"{both}{worse}")
     if record["stopped_by"] == "Ctrl-C":
-        console.print(f"stopped after line {record['last_line']:,}; go on with --skip {record['last_line']}")
+        say(console, f"stopped after line {record['last_line']:,}; go on with --skip {record['last_line']}")

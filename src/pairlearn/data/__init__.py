@@ -1,4 +1,11 @@
-"""Data to learn from: synthetic tasks with known classes and known posteriors."""
+"""Data to learn from: tables in files, fixed protocols, and synthetic tasks with known posteriors.
+
+From a file to pairs: `reading` reads examples and pairs of any format, CSV and Parquet through `frames`, NumPy files
+through `arrays`; `cells` turns cells into ids and names the place of bad ones, `labels` knows how files spell labels;
+`tables` is what was read, and joins pairs to examples by their ids. `writing` writes scores and any other content,
+all or nothing. `protocols` reads the fixed pairs and folds that everyone reports on, `synthetic` draws examples of
+known classes and knows the best possible decision about them.
+"""
 
 import lazy_loader
 

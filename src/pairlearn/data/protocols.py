@@ -17,6 +17,7 @@ import numpy as np
 from pairlearn.errors import InputError, MissingIdsError
 from pairlearn.pairs import Pairs
 from pairlearn.types import Examples, Ints
+from pairlearn.words import counted
 
 NEVER_TESTED = -1
 """Fold of the pairs that only train, as in scikit-learn's PredefinedSplit."""
@@ -27,7 +28,7 @@ ImageId = tuple[str, int]
 # --------------------------------------------------------------------------- a protocol
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Protocol:
     """Pairs of images by (name, number), with labels ±1 and the fold that tests them (−1: never).
 
@@ -53,10 +54,17 @@ class Protocol:
         columns = ("left_numbers", "right_names", "right_numbers", "labels", "fold", *(("places",) * bool(self.places)))
         for name in columns:
             if len(getattr(self, name)) != len(self):
-                raise InputError(f"{name} has {len(getattr(self, name))} entries for {len(self)} pairs; give one each")
+                raise InputError(
+                    f"{name} has {counted(len(getattr(self, name)), 'entry')} for {counted(len(self), 'pair')}; "
+                    "give one each"
+                )
 
     def __len__(self) -> int:
         return len(self.left_names)
+
+    def __repr__(self) -> str:
+        folds = int(np.unique(self.fold[self.fold != NEVER_TESTED]).size)
+        return f"Protocol({counted(len(self), 'pair')}, {counted(folds, 'tested fold')})"
 
     @property
     def left_ids(self) -> list[ImageId]:
@@ -182,11 +190,11 @@ def _row(path: str | Path, number: int, line: str, same: bool) -> Row:
     place, fields = f"{path}, line {number}", line.split()
     if len(fields) != (3 if same else 4):
         wanted = "a matched pair: name, number, number" if same else "a mismatched pair: name, number, name, number"
-        raise InputError(f"{place} has {len(fields)} fields, but should hold {wanted}; correct it or line 1")
+        raise InputError(f"{place} has {counted(len(fields), 'field')}, but should hold {wanted}; correct it or line 1")
     left, right = (fields[0], fields[1]), (fields[0] if same else fields[2], fields[-1])
     for _, cell in (left, right):
         if not (cell.isascii() and cell.isdigit()) or int(cell) < 1:
-            raise InputError(f"{place}: {cell!r} is no image number; numbers are 1, 2, …")
+            raise InputError(f"{place}: {cell!r} is not an image number; numbers are 1, 2, …")
     if (left[0] == right[0]) != same or (same and int(left[1]) == int(right[1])):
         problem = "the same image" if same else "the same name"
         raise InputError(f"{place} names {problem} twice, got {line.strip()!r}; correct this line")

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from pairlearn.errors import InputError
 from pairlearn.types import Bools, Floats, Ints
+from pairlearn.words import counted
 
 Seed = int | np.random.Generator | None
 Sample = tuple[Floats, Ints]
@@ -242,6 +243,7 @@ def sliding_memory_pairs(classes: ArrayLike, memory: int, epcr: int) -> Iterator
 
 
 def _slide(members: list[Ints], memory: int) -> Iterator[tuple[Ints, Ints]]:
+    """Pairs of each new class with itself and with the classes remembered, of which the oldest drops out."""
     upper = np.triu_indices(members[0].size)
     remembered = deque(members[:memory], maxlen=memory)
     for new in islice(members, memory, None):
@@ -253,13 +255,14 @@ def _slide(members: list[Ints], memory: int) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _first_examples(classes: np.ndarray[Any, Any], epcr: int) -> list[Ints]:
+    """The first `epcr` rows of every class, classes in order of appearance."""
     if classes.ndim != 1 or classes.size == 0:
         raise InputError(f"classes must be a column with one class per example, got shape {classes.shape}")
     names, first, group = np.unique(classes, return_index=True, return_inverse=True)
     counts = np.bincount(group)
     if counts.min() < epcr:
         raise InputError(
-            f"class {names[counts.argmin()]} has {counts.min()} examples but epcr={epcr} are needed; "
+            f"class {names[counts.argmin()]} has {counted(int(counts.min()), 'example')} but epcr={epcr} are needed; "
             f"use epcr <= {counts.min()} or drop the small classes"
         )
     by_class = np.split(np.argsort(group, kind="stable"), np.cumsum(counts)[:-1])
@@ -270,12 +273,14 @@ def _first_examples(classes: np.ndarray[Any, Any], epcr: int) -> list[Ints]:
 
 
 def _draw_classes(n_classes: int, epcr: int, available: int, rng: np.random.Generator) -> Ints:
+    """The class of every example: classes without replacement, each `epcr` times in a row."""
     _check_whole("n_classes", n_classes, least=1, most=available, reason="this task has so many classes")
     _check_whole("epcr", epcr, least=1)
     return np.repeat(rng.choice(available, size=n_classes, replace=False), epcr)
 
 
 def _double_interval_starts(classes: Ints, n: int) -> tuple[Ints, Ints]:
+    """(i, k) of each class number: the starts of its two intervals."""
     # k = 4..n has k−3 partners i = 2..k−2, so the classes of k begin at 0+1+…+(k−4).
     begins = np.cumsum(np.arange(n - 3))
     row = np.searchsorted(begins, classes, side="right") - 1
@@ -292,11 +297,13 @@ def _signs(positive: Bools) -> Floats:
 
 
 def _orthant_signs(classes: Ints, n: int) -> Floats:
+    """The signs of each orthant, (m, n): plus at the first coordinate, minus at each other one whose bit is set."""
     # Doubling puts a zero bit, hence a plus, at the first coordinate.
     return _signs((2 * classes[:, None] >> np.arange(n)) & 1 == 0)
 
 
 def _outside_small_cube(m: int, n: int, rng: np.random.Generator) -> Floats:
+    """Points uniform in the unit cube without the cube of half its volume at the origin, (m, n)."""
     # The largest coordinate M has P(M ≤ t) = tⁿ, and rⁿ = ½; given M the others are uniform below it.
     largest = (1.0 - 0.5 * rng.random(m)) ** (1 / n)
     points = largest[:, None] * rng.random((m, n))

@@ -11,12 +11,11 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 from scipy.special import expit, logit, ndtri
 
 from pairlearn.errors import InputError
 from pairlearn.evaluation.fusion import both_labels, check_probabilities, platt, standardise
-from pairlearn.evaluation.resampling import units_of
+from pairlearn.evaluation.resampling.units import units_of
 from pairlearn.evaluation.scores import Scores
 from pairlearn.examples import refuse_nonfinite
 from pairlearn.types import Floats, Ints
@@ -115,7 +114,7 @@ class IsotonicCalibration:
         """Learn from positive and negative pairs."""
         scores = both_labels(scores)
         values, _, shares, counts = _by_value(scores)
-        p = isotonic_regression(np.r_[1.0, shares, 0.0], weights=np.r_[1.0, counts, 1.0]).x[1:-1]
+        p = _rising(np.r_[1.0, shares, 0.0], np.r_[1.0, counts, 1.0])[1:-1]
         learnt = (len(scores.positives) + 1) / (len(scores) + 2)
         steps = np.r_[True, np.diff(p) > 0, True]
         ends = steps[:-1] | steps[1:]
@@ -173,7 +172,7 @@ def min_cllr(scores: Scores) -> float:
     """
     scores = both_labels(scores)
     _, inverse, shares, counts = _by_value(scores)
-    llr = logit(isotonic_regression(shares, weights=counts).x) - logit(np.mean(scores.labels > 0))
+    llr = logit(_rising(shares, counts)) - logit(np.mean(scores.labels > 0))
     return cllr(Scores(np.nan_to_num(llr)[inverse], scores.labels))  # pools of one label have llr = ±∞, at no cost
 
 
@@ -242,6 +241,13 @@ def _folds(scores: Scores, n_folds: int, seed: int) -> tuple[Ints, Ints]:
         raise InputError(f"n_folds must be from 3 to the number of identities, {units.n_units}, got {n_folds}; try 5")
     fold = np.random.default_rng(seed).permutation(units.n_units) % n_folds
     return fold[units.first], fold[np.where(units.inside, units.first, units.second)]
+
+
+def _rising(shares: Floats, weights: Floats) -> Floats:
+    """The rising sequence nearest to the shares in weighted squares, which is also nearest in log loss; (n,)."""
+    from scipy.optimize import isotonic_regression  # takes longer to load than all else that intervals need
+
+    return np.asarray(isotonic_regression(shares, weights=weights).x)
 
 
 def _by_value(scores: Scores) -> tuple[Floats, Ints, Floats, Floats]:

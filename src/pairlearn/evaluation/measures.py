@@ -1,225 +1,429 @@
-"""Further numbers of scores: d′, accuracies, means over folds, rates of subgroups, and what can be measured at all.
+"""Measures as values: `EER()`, `FnmrAtFmr(0.01)`, … each knows its value, its influence, its name and its unit.
 
-Reflexive pairs are left out when the scores know their examples, as in `pairlearn.evaluation.rates`.
+Everything that shows or compares numbers of scores asks a measure, never its type: `interval` takes its influence and
+bounds, scikit-learn its `scorer()`, and the record, the page, CSV, Markdown and the terminal loop over `MEASURES`. So
+a new measure is one class here and one line in that list. Plain functions of scores, such as `equal_error_rate`, are
+taken wherever a measure is (`as_measure`), and a measure is a function of scores: `EER()(scores)`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import partial
+from types import FunctionType
+from typing import Any, ClassVar
 
 import numpy as np
 
-from pairlearn.errors import InputError
-from pairlearn.evaluation.rates import det_curve, rates_at
+from pairlearn.evaluation.calibration import cllr, min_cllr
+from pairlearn.evaluation.rates import (
+    DetCurve,
+    accuracy_at,
+    area_under_roc,
+    check_fmr,
+    d_prime,
+    det_curve,
+    equal_error_rate,
+    fnmr_at_fmr,
+    rates_at,
+)
+from pairlearn.evaluation.resampling.influence import (
+    WeightedCurve,
+    det_slope,
+    deviations,
+    influences,
+    placements,
+    repeated,
+    separations,
+)
+from pairlearn.evaluation.resampling.units import Units
 from pairlearn.evaluation.scores import Scores
-from pairlearn.types import Bools, Floats
+from pairlearn.types import Floats
+
+Rate = Callable[[Scores], float]
+"""Any number that scores have: a measure, or a function such as `equal_error_rate`."""
+
+PERCENT, BITS, PLAIN = "percent", "bits", "plain"
+"""Units, which decide how a number is written: 0.05 as 5 %, others as they are."""
 
 
-def d_prime(scores: Scores) -> float:
-    """How far positive and negative values lie apart: (μ₊ − μ₋)/√(½(σ₊² + σ₋²)).
+class Measure(ABC):
+    """A number that scores have, with all that is to be known about it; measures are frozen and equal by value.
 
-    For normal values of equal spread the equal error rate is Φ(−d′/2). Unlike rates it depends on the scale of values.
-
-    >>> round(d_prime(Scores([1.0, 3.0, -1.0, 1.0], [1, 1, -1, -1])), 6)
-    1.414214
+    key: its name in records and tables, such as "eer". bounds: its least and largest possible value; a measure between
+    0 and 1 has limits on the logit scale, others on the plain scale. kinds: the labels that it averages over, each
+    kind by itself: both labels apart for most, negatives only for FMR. explanation, caution: half a sentence under a
+    table, and one beside the number.
     """
-    rates_at(scores, 0.0)  # refuses scores without both labels
-    kept = scores.without_reflexive()
-    if min(len(kept.positives), len(kept.negatives)) < 2:
-        raise InputError("d′ needs two or more positive and negative pairs each; give more pairs")
-    spread = np.sqrt(0.5 * (kept.positives.var(ddof=1) + kept.negatives.var(ddof=1)))
-    if spread == 0:
-        raise InputError("d′ has no value: all positive pairs score the same, and all negative pairs too")
-    return float((kept.positives.mean() - kept.negatives.mean()) / spread)
+
+    key: ClassVar[str]
+    unit: ClassVar[str] = PLAIN
+    larger_is_better: ClassVar[bool] = False
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    kinds: ClassVar[tuple[tuple[int, ...], ...]] = ((-1,), (1,))
+    explanation: ClassVar[str] = ""
+    caution: ClassVar[str] = ""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What people call it, with its parameter: "FNMR at FMR 1 %"."""
+
+    @property
+    def heading(self) -> str:
+        """The name at the head of a column, perhaps on two lines."""
+        return self.name
+
+    @abstractmethod
+    def value(self, scores: Scores) -> float:
+        """The number; reflexive pairs are left out. Refuses scores that have none, with advice."""
+
+    def influence(self, scores: Scores, units: Units | None = None) -> Floats | None:
+        """What each pair adds to the deviation of the value, (n_pairs,); None if that is not known, then resample.
+
+        For scores without reflexive pairs. units: whose draws move a threshold that is found on the same pairs, each
+        pair for itself unless given.
+        """
+        return None
+
+    def weighted(self, scores: Scores) -> Callable[[Floats], float]:
+        """The value when pair k counts weights[k] times, as a function of the weights (n_pairs,), whole numbers."""
+        return lambda weights: self.value(repeated(scores, weights))
+
+    def needed(self, scores: Scores) -> Floats:
+        """The kinds of pairs without which there is no value, as rows of zeros and ones, (n_kinds, n_pairs)."""
+        rows = [np.isin(scores.labels, kind) for kind in self.kinds]
+        return np.array([row for row in rows if row.any()], dtype=np.float64)
+
+    def scorer(self) -> Scorer:
+        """The measure as `scoring=` of scikit-learn: larger is always better there."""
+        return Scorer(self)
+
+    def __call__(self, scores: Scores) -> float:
+        return self.value(scores)
 
 
-def accuracy_at(scores: Scores, threshold: float) -> float:
-    """The share of pairs decided rightly when values ≥ threshold are accepted; a `Threshold` will do too.
+@dataclass(frozen=True)
+class Scorer:
+    """A measure of what a fitted model says of pairs, with the sign that makes larger better.
 
-    >>> accuracy_at(Scores([0.1, 0.4, 0.4, 0.8], [-1, -1, 1, 1]), 0.5)
+    >>> import pairlearn as pl
+    >>> from sklearn.model_selection import cross_val_score
+    >>> X, classes = pl.data.double_interval(10, 4, n=30, seed=0)
+    >>> pairs = pl.all_pairs(X)
+    >>> folds = pl.selection.ClassKFold(classes, n_splits=2)
+    >>> machine, scoring = pl.PairSVC("tensor", "poly"), pl.evaluation.EER().scorer()
+    >>> len(cross_val_score(machine, pairs, pairs.labels(classes), cv=folds, scoring=scoring))
+    2
+    """
+
+    measure: Measure
+
+    def __call__(self, model: Any, X: Any, y: Any) -> float:
+        value = self.measure.value(Scores.of(model, X, y))
+        return value if self.measure.larger_is_better else -value
+
+
+# --------------------------------------------------------------------------- measures of the DET curve
+
+
+class CurveMeasure(Measure):
+    """A measure that the DET curve has: for changing weights, the curve is sorted only once."""
+
+    @abstractmethod
+    def of_curve(self, curve: DetCurve) -> float:
+        """The number that a curve has."""
+
+    def value(self, scores: Scores) -> float:
+        """The number that the curve of the scores has."""
+        return self.of_curve(det_curve(scores))
+
+    def weighted(self, scores: Scores) -> Callable[[Floats], float]:
+        """O(n_pairs) for each choice of weights."""
+        curve = WeightedCurve.of(scores)
+        return lambda weights: self.of_curve(curve(weights))
+
+
+@dataclass(frozen=True)
+class EER(CurveMeasure):
+    """The equal error rate: where the polyline through the DET points crosses FMR = FNMR.
+
+    >>> EER().value(Scores([0.1, 0.4, 0.6, 0.8], [-1, 1, -1, 1]))
+    0.5
+    """
+
+    key, name, unit = "eer", "EER", PERCENT
+
+    def of_curve(self, curve: DetCurve) -> float:
+        """Where FMR = FNMR."""
+        return curve.equal_error_rate
+
+    def influence(self, scores: Scores, units: Units | None = None) -> Floats:
+        """(m·ψ_FMR + ψ_FNMR)/(1 + m) with the slope m = −dFNMR/dFMR there: both rates move until they meet again."""
+        curve = det_curve(scores)
+        fmr, fnmr = influences(scores, curve.thresholds[np.argmax(curve.fmr <= curve.fnmr)])
+        slope = det_slope(curve, curve.equal_error_rate, _by_unit(fmr - fnmr, units))
+        return (slope * fmr + fnmr) / (1 + slope)
+
+
+@dataclass(frozen=True)
+class AUC(CurveMeasure):
+    """The area under the ROC curve: P(p > n) + ½·P(p = n) for a positive value p and a negative value n.
+
+    >>> AUC().value(Scores([0.1, 0.4, 0.4, 0.8], [-1, -1, 1, 1]))
+    0.875
+    """
+
+    key, name, larger_is_better = "auc", "AUC", True
+
+    def of_curve(self, curve: DetCurve) -> float:
+        """The area below (FMR, 1 − FNMR)."""
+        return curve.area_under_roc
+
+    def influence(self, scores: Scores, units: Units | None = None) -> Floats:
+        """The share of the other label that a pair wins against, centred (DeLong)."""
+        return placements(scores)
+
+
+@dataclass(frozen=True)
+class FnmrAtFmr(CurveMeasure):
+    """The smallest FNMR that a threshold reaches with FMR at most `fmr`: min {FNMR(b) : FMR(b) ≤ fmr}.
+
+    >>> FnmrAtFmr(0.01).value(Scores([0.1, 0.7, 0.6, 0.8], [-1, -1, 1, 1])), FnmrAtFmr(0.01).name
+    (0.5, 'FNMR at FMR 1 %')
+    """
+
+    fmr: float
+    key, unit = "fnmr", PERCENT
+
+    def __post_init__(self) -> None:
+        check_fmr(self.fmr)
+
+    @property
+    def name(self) -> str:
+        """With the FMR in per cent."""
+        return f"FNMR at FMR {100 * self.fmr:g} %"
+
+    @property
+    def heading(self) -> str:
+        """On two lines."""
+        return self.name.replace(" at ", " at\n")
+
+    def of_curve(self, curve: DetCurve) -> float:
+        """FNMR at the first threshold that is strict enough."""
+        return curve.fnmr_at(self.fmr)
+
+    def influence(self, scores: Scores, units: Units | None = None) -> Floats:
+        """m·ψ_FMR + ψ_FNMR with the slope m = −dFNMR/dFMR: the threshold follows FMR, and FNMR the threshold."""
+        curve = det_curve(scores)
+        fmr, fnmr = influences(scores, curve.thresholds[np.argmax(curve.fmr <= self.fmr)])
+        return det_slope(curve, self.fmr, _by_unit(fmr, units)) * fmr + fnmr
+
+
+def _by_unit(influence: Floats, units: Units | None) -> Floats:
+    return influence if units is None else units.sums(influence)
+
+
+# --------------------------------------------------------------------------- measures at a threshold
+
+
+@dataclass(frozen=True)
+class ShareAt(Measure):
+    """The share of pairs of one kind with a property at a fixed threshold: a mean, so that all is exact."""
+
+    threshold: float
+    unit = PERCENT
+
+    @abstractmethod
+    def counted(self, scores: Scores) -> Floats:
+        """Which pairs are counted, as zeros and ones (n_pairs,); only those of `kinds` matter."""
+
+    def influence(self, scores: Scores, units: Units | None = None) -> Floats:
+        """(counted − share)/n for each pair of the kind."""
+        return deviations(self.counted(scores), self.needed(scores)[0] > 0)
+
+    def weighted(self, scores: Scores) -> Callable[[Floats], float]:
+        """Two products with the weights."""
+        chosen = self.needed(scores)[0]
+        counted = chosen * self.counted(scores)
+        return lambda weights: float((counted @ weights) / (chosen @ weights))
+
+
+@dataclass(frozen=True)
+class FmrAt(ShareAt):
+    """FMR at a fixed threshold: the share of negative pairs with value ≥ threshold.
+
+    >>> FmrAt(0.5)(Scores([0.1, 0.6, 0.7, 0.9], [-1, -1, 1, 1]))
+    0.5
+    """
+
+    key, kinds = "fmr", ((-1,),)
+
+    @property
+    def name(self) -> str:
+        """With the threshold."""
+        return f"FMR at {self.threshold:g}"
+
+    def value(self, scores: Scores) -> float:
+        """The share of negative pairs that are accepted."""
+        return rates_at(scores, self.threshold).fmr
+
+    def counted(self, scores: Scores) -> Floats:
+        """The accepted pairs."""
+        return (scores.values >= self.threshold).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class FnmrAt(ShareAt):
+    """FNMR at a fixed threshold: the share of positive pairs with value < threshold; at an FMR see `FnmrAtFmr`.
+
+    >>> FnmrAt(0.8)(Scores([0.1, 0.6, 0.7, 0.9], [-1, -1, 1, 1]))
+    0.5
+    """
+
+    key, kinds = "fnmr", ((1,),)
+
+    @property
+    def name(self) -> str:
+        """With the threshold."""
+        return f"FNMR at {self.threshold:g}"
+
+    def value(self, scores: Scores) -> float:
+        """The share of positive pairs that are rejected."""
+        return rates_at(scores, self.threshold).fnmr
+
+    def counted(self, scores: Scores) -> Floats:
+        """The rejected pairs."""
+        return (scores.values < self.threshold).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class AccuracyAt(ShareAt):
+    """The share of all pairs decided rightly when values ≥ threshold are accepted; the share of positives matters.
+
+    >>> AccuracyAt(0.5)(Scores([0.1, 0.4, 0.4, 0.8], [-1, -1, 1, 1]))
     0.75
     """
-    value = float(threshold)
-    if np.isnan(value):
-        raise InputError("threshold is NaN; pass a number, or use det_curve for all thresholds")
-    kept = scores.without_reflexive()
-    if len(kept) == 0:
-        raise InputError("there are no pairs of two different examples; give some")
-    return float(np.mean((kept.values >= value) == (kept.labels > 0)))
 
-
-@dataclass(frozen=True, eq=False)
-class OverFolds:
-    """One number per fold, (n_folds,), their mean and the standard error of the mean.
-
-    >>> found = OverFolds(np.array([0.8, 0.9, 1.0]))
-    >>> round(found.mean, 6), round(found.standard_error, 6), str(found)
-    (0.9, 0.057735, '0.9 ± 0.05774')
-    """
-
-    values: Floats
+    key, kinds, larger_is_better = "accuracy", ((-1, 1),), True
 
     @property
-    def mean(self) -> float:
-        """Mean over the folds."""
-        return float(self.values.mean())
+    def name(self) -> str:
+        """With the threshold."""
+        return f"accuracy at {self.threshold:g}"
 
-    @property
-    def standard_error(self) -> float:
-        """Standard deviation over the folds (n − 1) through √n; folds share training data, so it is a rough guide."""
-        return float(self.values.std(ddof=1) / np.sqrt(len(self.values)))
+    def value(self, scores: Scores) -> float:
+        """The share of right decisions."""
+        return accuracy_at(scores, self.threshold)
 
-    def __str__(self) -> str:
-        return f"{self.mean:.4g} ± {self.standard_error:.4g}"
-
-
-def over_folds(scores: Scores, folds: Any, rate: Callable[[Scores], float]) -> OverFolds:
-    """Any rate of the pairs of each fold; `folds` holds one value per pair, results come by rising value.
-
-    >>> from pairlearn.evaluation import equal_error_rate
-    >>> scores = Scores([0.1, 0.4, 0.6, 0.8, 0.1, 0.9], [-1, 1, -1, 1, -1, 1])
-    >>> over_folds(scores, [0, 0, 0, 0, 1, 1], equal_error_rate).values.tolist()
-    [0.5, 0.0]
-    """
-    return OverFolds(np.array([rate(scores[inside]) for inside in _each_fold(scores, folds)]))
+    def counted(self, scores: Scores) -> Floats:
+        """The right decisions."""
+        return ((scores.values >= self.threshold) == (scores.labels > 0)).astype(np.float64)
 
 
-@dataclass(frozen=True, eq=False)
-class FoldAccuracies(OverFolds):
-    """Accuracies by fold, and the thresholds, (n_folds,), chosen without the fold."""
-
-    thresholds: Floats
-
-
-def accuracy_over_folds(scores: Scores, folds: Any) -> FoldAccuracies:
-    """Accuracy of each fold at the threshold with the best accuracy on all other folds, as is the custom for LFW.
-
-    `folds` holds one value per pair. Among equally good thresholds the middle of the widest gap is taken.
-
-    >>> scores = Scores([0.1, 0.9, 0.2, 0.8, 0.3, 0.5], [-1, 1, -1, 1, -1, 1])
-    >>> found = accuracy_over_folds(scores, [0, 0, 1, 1, 2, 2])
-    >>> found.thresholds.round(3).tolist(), found.values.round(3).tolist()
-    ([0.4, 0.4, 0.5], [1.0, 1.0, 1.0])
-    """
-    insides = _each_fold(scores, folds)
-    thresholds = [_most_accurate(scores[~inside].without_reflexive()) for inside in insides]
-    accuracies = [accuracy_at(scores[inside], at) for inside, at in zip(insides, thresholds, strict=True)]
-    return FoldAccuracies(np.array(accuracies), np.array(thresholds))
-
-
-def _each_fold(scores: Scores, folds: Any) -> list[Bools]:
-    column = np.asarray(folds)
-    if column.shape != (len(scores),):
-        raise InputError(f"folds must hold one value per pair, {len(scores)}, got shape {column.shape}")
-    names = np.unique(column)
-    if len(names) < 2:
-        raise InputError("one fold has no others to compare with; give two or more")
-    return [column == name for name in names]
-
-
-def _most_accurate(scores: Scores) -> float:
-    """The threshold with the fewest wrong decisions, in the middle of the widest gap that has them."""
-    curve, n_positives = det_curve(scores), len(scores.positives)
-    wrong = np.rint(curve.fnmr * n_positives) + np.rint(curve.fmr * (len(scores) - n_positives))
-    edges = np.concatenate([curve.thresholds[:1], curve.thresholds[:-1], curve.thresholds[-2:-1]])
-    low, high = edges[:-1], edges[1:]  # every threshold in (low, high] has the same rates
-    best = int(np.argmax(np.where(wrong == wrong.min(), high - low, -1.0)))
-    if best == len(wrong) - 1:
-        return float(np.nextafter(low[best], np.inf))  # rejects all
-    middle = 0.5 * (low[best] + high[best])
-    return float(middle if middle > low[best] else high[best])
+# --------------------------------------------------------------------------- measures of the values themselves
 
 
 @dataclass(frozen=True)
-class GroupRates:
-    """Error rates of one subgroup at a threshold; NaN where it has no such pairs."""
+class DPrime(Measure):
+    """How far positive and negative values lie apart: (μ₊ − μ₋)/√(½(σ₊² + σ₋²)).
 
-    group: Any
-    n_positives: int
-    n_negatives: int
-    fmr: float
-    fnmr: float
-
-
-def rates_by_group(scores: Scores, threshold: float, groups: Any) -> tuple[GroupRates, ...]:
-    """FMR and FNMR of every subgroup at one common threshold; `groups` holds one value per pair.
-
-    Values that belong to examples are made into one per pair by `pair_groups`.
-
-    >>> scores = Scores([0.1, 0.6, 0.7, 0.9], [-1, -1, 1, 1])
-    >>> [(each.group, each.fmr, each.fnmr) for each in rates_by_group(scores, 0.65, ["u", "v", "u", "v"])]
-    [('u', 0.0, 0.0), ('v', 0.0, 0.0)]
+    >>> round(DPrime().value(Scores([1.0, 3.0, -1.0, 1.0], [1, 1, -1, -1])), 6)
+    1.414214
     """
-    column, value = np.asarray(groups), float(threshold)
-    if column.shape != (len(scores),):
-        raise InputError(
-            f"groups must hold one value per pair, {len(scores)}, got shape {column.shape}; "
-            "pair_groups(scores, groups) makes them from one value per example"
-        )
-    if scores.left is not None and scores.right is not None:
-        different = scores.left != scores.right
-        scores, column = scores[different], column[different]
-    return tuple(_of_group(scores[column == name], value, name.item()) for name in np.unique(column))
 
+    key, name, larger_is_better, bounds = "d_prime", "d′", True, (-np.inf, np.inf)
 
-def pair_groups(scores: Scores, groups: Mapping[Any, Any]) -> np.ndarray[Any, Any]:
-    """One group per pair from one per example: "u" for two examples of u, "u & v" for one of each, in either order.
+    def value(self, scores: Scores) -> float:
+        """Distance of the means in standard deviations."""
+        return d_prime(scores)
 
-    groups: from example id, as in the scores' columns left and right, to group.
-
-    >>> scores = Scores([0.1, 0.6, 0.7], [-1, 1, 1], left=[0, 0, 2], right=[1, 2, 1])
-    >>> pair_groups(scores, {0: "men", 1: "women", 2: "men"}).tolist()
-    ['men & women', 'men', 'men & women']
-    """
-    if scores.left is None or scores.right is None:
-        raise InputError("the scores do not know their examples; give Scores left and right, or one group per pair")
-    ids = np.unique(np.concatenate([scores.left, scores.right])).tolist()
-    missing = [each for each in ids if each not in groups]
-    if missing:
-        raise InputError(f"{len(missing)} examples have no group, e.g. {missing[0]!r}; add them to the mapping")
-    names = np.array([str(groups[each]) for each in ids])
-    one, other = (names[np.searchsorted(ids, column)] for column in (scores.left, scores.right))
-    low, high = np.where(one <= other, one, other), np.where(one <= other, other, one)
-    return np.where(low == high, low, np.char.add(np.char.add(low, " & "), high))
-
-
-def _of_group(scores: Scores, threshold: float, group: Any) -> GroupRates:
-    positives, negatives = scores.positives, scores.negatives
-    fmr = float(np.mean(negatives >= threshold)) if len(negatives) else float("nan")
-    fnmr = float(np.mean(positives < threshold)) if len(positives) else float("nan")
-    return GroupRates(group, len(positives), len(negatives), fmr, fnmr)
+    def influence(self, scores: Scores, units: Units | None = None) -> Floats:
+        """By the chain rule from those on means and variances."""
+        return separations(scores, d_prime(scores))
 
 
 @dataclass(frozen=True)
-class Measurable:
-    """Whether an FMR can be told from none with this many negative pairs; true or false as such, a sentence as text."""
+class MinCllr(Measure):
+    """The least `Cllr` that a rising function of the values has on these pairs: what calibration cannot mend.
 
-    fmr: float
-    n_negatives: int
-    n_needed: int
-
-    def __bool__(self) -> bool:
-        return self.n_negatives >= self.n_needed
-
-    def __str__(self) -> str:
-        if self:
-            return f"FMR {self.fmr:g} is measurable with {self.n_negatives} negative pairs"
-        return f"FMR {self.fmr:g} is not measurable with {self.n_negatives} negative pairs; {self.n_needed} are needed"
-
-
-def measurable(scores: Scores, fmr: float, *, errors: int = 3) -> Measurable:
-    """Whether there are negative pairs enough to expect `errors` false matches at this FMR.
-
-    With 3, no error seen refutes the rate at 95 % (rule of three); 30 give it to within 30 % (Doddington's rule), both
-    for independent pairs: pairs that share identities need more, see `pairlearn.evaluation.intervals`.
-
-    >>> print(measurable(Scores([0.1, 0.6, 0.7, 0.9], [-1, -1, 1, 1]), 1e-3))
-    FMR 0.001 is not measurable with 2 negative pairs; 3000 are needed
+    >>> MinCllr().value(Scores([1.0, 2.0, 3.0], [-1, 1, 1])), MinCllr().value(Scores([2.0, 1.0], [-1, 1]))
+    (0.0, 1.0)
     """
-    if not 0 < fmr <= 1:
-        raise InputError(f"fmr must be a rate above 0 and at most 1, got {fmr}; try 1e-3 for 0.1 %")
-    if errors < 1:
-        raise InputError(f"errors must be at least 1, got {errors}; try 3, or 30 for a good estimate")
-    return Measurable(fmr, len(scores.without_reflexive().negatives), int(np.ceil(errors / fmr - 1e-9)))
+
+    key, name, unit = "min_cllr", "min Cllr", BITS
+    explanation = "bits lost because scores of same and different pairs overlap, 0 is perfect and 1 is no use"
+
+    def value(self, scores: Scores) -> float:
+        """Cllr after the best calibration."""
+        return min_cllr(scores)
+
+
+@dataclass(frozen=True)
+class Cllr(Measure):
+    """Cost of log-likelihood ratios (the values) in bits: ½ mean log₂(1 + e^−llr) over positive + likewise negative.
+
+    >>> Cllr().value(Scores([0.0, 0.0], [1, -1]))
+    1.0
+    """
+
+    key, name, heading, unit, bounds = "cllr", "Cllr", "Cllr, if\ncalibrated", BITS, (0.0, np.inf)
+    caution = "scores taken as natural-log likelihood ratios; meaningful for calibrated scores only"
+    explanation = f"bits lost with {caution}"
+
+    def value(self, scores: Scores) -> float:
+        """0 is perfect, 1 is what llr = 0 for all pairs costs."""
+        return cllr(scores)
+
+
+MEASURES: tuple[Measure, ...] = (EER(), AUC(), DPrime(), MinCllr(), Cllr())
+"""What records, pages, tables and the terminal show of every system, in this order."""
+
+
+# --------------------------------------------------------------------------- functions as measures
+
+
+@dataclass(frozen=True)
+class Share(Measure):
+    """Any function of scores with values between 0 and 1; nothing else is known of it, so limits need resampling."""
+
+    function: Rate
+    key = "share"
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return str(getattr(self.function, "__name__", self.function))
+
+    def value(self, scores: Scores) -> float:
+        """What the function says."""
+        return float(self.function(scores))
+
+
+FUNCTIONS: dict[Any, type[Measure]] = {
+    equal_error_rate: EER,
+    area_under_roc: AUC,
+    fnmr_at_fmr: FnmrAtFmr,
+    accuracy_at: AccuracyAt,
+    d_prime: DPrime,
+    min_cllr: MinCllr,
+    cllr: Cllr,
+}
+"""Functions of scores that are the value of a measure; their further arguments are its fields."""
+
+
+def as_measure(rate: Rate) -> Measure:
+    """The measure that a measure or a function of scores stands for, as it is or with `functools.partial`.
+
+    >>> as_measure(equal_error_rate), as_measure(partial(fnmr_at_fmr, fmr=0.01)), as_measure(EER())
+    (EER(), FnmrAtFmr(fmr=0.01), EER())
+    """
+    if isinstance(rate, Measure):
+        return rate
+    function, options = (rate.func, rate.keywords) if isinstance(rate, partial) and not rate.args else (rate, {})
+    known = FUNCTIONS.get(function) if isinstance(function, FunctionType) else None
+    if known is None or set(options) != {field.name for field in fields(known)}:  # type: ignore[arg-type]
+        return Share(rate)
+    return known(**options)

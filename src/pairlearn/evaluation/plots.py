@@ -1,4 +1,9 @@
-"""Drawings of curves that are already computed; needs matplotlib, which is imported only when drawing."""
+"""Drawings of curves that are already computed; needs matplotlib, which is imported only when drawing.
+
+Every function takes values that others computed (`det_curve`, `det_band`, `reliability`, …), draws on a bare figure or
+on given axes, and returns the axes; with `path` it also writes a file. DET curves stand on axes of normal deviates, on
+which normal scores give straight lines and small rates have room.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +27,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SCALES = ("normal", "log", "linear")
+"""Kinds of axes of a DET curve."""
 SUFFIXES = (".png", ".svg", ".pdf")
+"""Files that can be written."""
 # Okabe and Ito's colours without the pale ones; every line has its own dashes too, for print in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00")
 DASHES = ("-", (0, (6, 2)), (0, (1.2, 1.4)), (0, (7, 2, 1.2, 2)), (0, (3, 1.4)))
@@ -133,12 +140,14 @@ def draw_rates(
 
 
 def _open(path: str | Path | None) -> Axes:
+    """New axes, after a look at the name of the file: better before the drawing than after."""
     if path is not None:
         _check_suffix(path)
     return _new_axes()
 
 
 def _close(ax: Axes, path: str | Path | None, xlabel: str, ylabel: str) -> Axes:
+    """Labels, grid and legend, the same for all, and the file."""
     ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.grid(color="0.9", linewidth=0.6)
     ax.set_axisbelow(True)
@@ -194,6 +203,7 @@ def _lines(rungs: Sequence[tuple[str, Mapping[str, Any]]], most: int) -> dict[st
 
 
 def _label_rungs(ax: Axes, rungs: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+    """A logarithmic axis of rates, the size of every rung below it, and lines between the tasks."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     ax.set_yscale("log")
@@ -239,6 +249,7 @@ def _new_axes(width: float = 5.4) -> Axes:
 
 
 def _prepare_axes(ax: Axes, curves: Iterable[DetCurve], scale: str) -> None:
+    """Scale, limits that show where curves can be told apart, labels and grid."""
     curves = list(curves)
     worst = max(curve.equal_error_rate for curve in curves)
     _set_scale(ax, scale)
@@ -251,6 +262,7 @@ def _prepare_axes(ax: Axes, curves: Iterable[DetCurve], scale: str) -> None:
 
 
 def _set_scale(ax: Axes, scale: str) -> None:
+    """Both axes alike, with ticks at round rates in per cent."""
     from matplotlib.ticker import FixedLocator, FuncFormatter
 
     name = "function" if scale == "normal" else scale
@@ -264,6 +276,7 @@ def _set_scale(ax: Axes, scale: str) -> None:
 
 
 def _limits(scale: str, worst: float, rates: list[Floats]) -> tuple[float, float]:
+    """From a little below the smallest rate that was seen to a little above the worst equal error rate."""
     if scale == "linear":
         return 0.0, float(np.clip(4 * worst, 0.02, 1.0))
     smallest = min(float(r[r > 0].min()) for r in rates)
@@ -272,6 +285,7 @@ def _limits(scale: str, worst: float, rates: list[Floats]) -> tuple[float, float
 
 
 def _draw_curve(ax: Axes, name: str, curve: DetCurve, **style: Any) -> None:
+    """The curve, and a circle at its equal error rate, which the legend names too."""
     eer = curve.equal_error_rate
     label = f"{name}  (EER {_per_cent(eer)} %)" if name else f"EER {_per_cent(eer)} %"
     ax.plot(*_visible_points(ax, curve), label=label, linewidth=1.7, **style)

@@ -1,8 +1,8 @@
-"""Error rates as the threshold moves: a pair is accepted when its value >= threshold.
+"""Numbers of scores as plain functions: error rates as the threshold moves, areas, distances, shares.
 
-FMR(b) = share of negative pairs accepted, FNMR(b) = share of positive pairs rejected. Reflexive pairs (an
-example with itself) flatter a result: they are left out when the scores know their examples, unless
-`reflexive=True`.
+A pair is accepted when its value >= threshold b. FMR(b) = share of negative pairs accepted, FNMR(b) = share of positive
+pairs rejected. Reflexive pairs (an example with itself) flatter a result: they are left out when the scores know their
+examples, unless `reflexive=True`. `pairlearn.evaluation.measures` makes measures of these functions.
 """
 
 from __future__ import annotations
@@ -60,9 +60,13 @@ class DetCurve:
 
     def fnmr_at(self, fmr: float) -> float:
         """Return the smallest FNMR of a threshold whose FMR is at most `fmr`."""
-        if not 0 <= fmr <= 1:
-            raise InputError(f"fmr must be a rate between 0 and 1, got {fmr}; try 1e-3 for 0.1 %")
+        check_fmr(fmr)
         return float(self.fnmr[np.argmax(self.fmr <= fmr)])
+
+    def fnmrs_at(self, fmr: Floats) -> Floats:
+        """The same for many FMRs at once, any shape; rates are not checked."""
+        # FMR falls along the curve, so the first point with FMR ≤ fmr is found from the end.
+        return np.asarray(self.fnmr[len(self.fmr) - np.searchsorted(self.fmr[::-1], fmr, side="right")])
 
 
 def det_curve(scores: Scores, *, reflexive: bool = False) -> DetCurve:
@@ -138,6 +142,80 @@ def rates_at(scores: Scores, threshold: float, *, reflexive: bool = False) -> Ra
     scores = _with_both_labels(scores, reflexive)
     fmr = np.mean(scores.negatives >= threshold)
     return Rates(float(fmr), float(np.mean(scores.positives < threshold)))
+
+
+def d_prime(scores: Scores) -> float:
+    """How far positive and negative values lie apart: (μ₊ − μ₋)/√(½(σ₊² + σ₋²)).
+
+    For normal values of equal spread the equal error rate is Φ(−d′/2). Unlike rates it depends on the scale of values.
+
+    >>> round(d_prime(Scores([1.0, 3.0, -1.0, 1.0], [1, 1, -1, -1])), 6)
+    1.414214
+    """
+    kept = _with_both_labels(scores, reflexive=False)
+    if min(len(kept.positives), len(kept.negatives)) < 2:
+        raise InputError("d′ needs two or more positive and negative pairs each; give more pairs")
+    spread = np.sqrt(0.5 * (kept.positives.var(ddof=1) + kept.negatives.var(ddof=1)))
+    if spread == 0:
+        raise InputError("d′ has no value: all positive pairs score the same, and all negative pairs too")
+    return float((kept.positives.mean() - kept.negatives.mean()) / spread)
+
+
+def accuracy_at(scores: Scores, threshold: float) -> float:
+    """The share of pairs decided rightly when values ≥ threshold are accepted; a `Threshold` will do too.
+
+    >>> accuracy_at(Scores([0.1, 0.4, 0.4, 0.8], [-1, -1, 1, 1]), 0.5)
+    0.75
+    """
+    value = float(threshold)
+    if np.isnan(value):
+        raise InputError("threshold is NaN; pass a number, or use det_curve for all thresholds")
+    kept = scores.without_reflexive()
+    if len(kept) == 0:
+        raise InputError("there are no pairs of two different examples; give some")
+    return float(np.mean((kept.values >= value) == (kept.labels > 0)))
+
+
+# --------------------------------------------------------------------------- what can be measured at all
+
+
+@dataclass(frozen=True)
+class Measurable:
+    """Whether an FMR can be told from none with this many negative pairs; true or false as such, a sentence as text."""
+
+    fmr: float
+    n_negatives: int
+    n_needed: int
+
+    def __bool__(self) -> bool:
+        return self.n_negatives >= self.n_needed
+
+    def __str__(self) -> str:
+        if self:
+            return f"FMR {self.fmr:g} is measurable with {self.n_negatives} negative pairs"
+        return f"FMR {self.fmr:g} is not measurable with {self.n_negatives} negative pairs; {self.n_needed} are needed"
+
+
+def measurable(scores: Scores, fmr: float, *, errors: int = 3) -> Measurable:
+    """Whether there are negative pairs enough to expect `errors` false matches at this FMR.
+
+    With 3, no error seen refutes the rate at 95 % (rule of three); 30 give it to within 30 % (Doddington's rule), both
+    for independent pairs: pairs that share identities need more, see `pairlearn.evaluation.intervals`.
+
+    >>> print(measurable(Scores([0.1, 0.6, 0.7, 0.9], [-1, -1, 1, 1]), 1e-3))
+    FMR 0.001 is not measurable with 2 negative pairs; 3000 are needed
+    """
+    if not 0 < fmr <= 1:
+        raise InputError(f"fmr must be a rate above 0 and at most 1, got {fmr}; try 1e-3 for 0.1 %")
+    if errors < 1:
+        raise InputError(f"errors must be at least 1, got {errors}; try 3, or 30 for a good estimate")
+    return Measurable(fmr, len(scores.without_reflexive().negatives), int(np.ceil(errors / fmr - 1e-9)))
+
+
+def check_fmr(fmr: float) -> None:
+    """Refuse what is not a rate."""
+    if not 0 <= fmr <= 1:
+        raise InputError(f"fmr must be a rate between 0 and 1, got {fmr}; try 1e-3 for 0.1 %")
 
 
 def _with_both_labels(scores: Scores, reflexive: bool) -> Scores:

@@ -13,6 +13,10 @@ from pairlearn.examples import refuse_nonfinite
 def concordance_index(truth: Any, predictions: Any) -> float:
     """Share of couples with different truth that the predictions order the same way; equal predictions count half.
 
+    C = (#{y_i < y_j, p_i < p_j} + ½·#{y_i < y_j, p_i = p_j}) / #{y_i < y_j}; truth and predictions (n,). ½ is what
+    guessing gives, 1 the right order; for truth ±1 it is the area under the ROC curve. Groups of equal truth are taken
+    in rising order and looked up among the sorted predictions below, so that no couple is counted by itself.
+
     >>> concordance_index([1.0, 2.0, 3.0], [0.1, 0.3, 0.2])
     0.6666666666666666
     """

@@ -1,4 +1,8 @@
-"""Scores: what a machine says about pairs, next to what is true."""
+"""Scores: what a machine says about pairs, next to what is true.
+
+Everything right of the machines takes this value and nothing else, so scores of any other system can be evaluated,
+fused and calibrated like ours. Columns are checked once, here; what is passed on is trusted.
+"""
 
 from __future__ import annotations
 
@@ -89,6 +93,7 @@ class Scores:
 
 
 def _columns(scores: Scores) -> dict[str, Column | None]:
+    """All columns as arrays of one length, or an error that says which is wrong."""
     values = _check_values(scores.values)
     columns: dict[str, Column | None] = {"values": values, "labels": _check_labels(scores.labels)}
     for one, other in (("left", "right"), ("left_identity", "right_identity")):
@@ -102,6 +107,7 @@ def _columns(scores: Scores) -> dict[str, Column | None]:
 
 
 def _check_values(values: object) -> Floats:
+    """One finite number per pair: NaN has no place in an order, and infinity none on an axis."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -118,6 +124,7 @@ def _check_values(values: object) -> Floats:
 
 
 def _check_labels(labels: object) -> Ints:
+    """+1 or −1, nothing else: booleans and 0/1 are refused because 0 might mean different or unlabelled."""
     array = np.asarray(labels)
     if array.dtype.kind not in "iuf" or not np.all((array == 1) | (array == -1)):
         raise InputError(
@@ -128,6 +135,7 @@ def _check_labels(labels: object) -> Ints:
 
 
 def _check_ids(one: str, ones: object, other: str, others: object) -> tuple[Column | None, Column | None]:
+    """Both columns of ids or neither; text on one side and numbers on the other would never be equal."""
     if ones is None and others is None:
         return None, None
     if ones is None or others is None:

@@ -31,7 +31,8 @@ from scipy.special import betaincinv, ndtri, stdtrit
 
 from pairlearn.errors import InputError
 from pairlearn.evaluation.rates import DetCurve, det_curve, rates_at
-from pairlearn.evaluation.resampling import Units, degrees_of_freedom, earlier_equals, units_of
+from pairlearn.evaluation.resampling.spread import degrees_of_freedom
+from pairlearn.evaluation.resampling.units import Units, earlier_equals, units_of
 from pairlearn.evaluation.scores import Scores
 from pairlearn.types import Floats, Ints
 

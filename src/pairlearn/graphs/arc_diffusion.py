@@ -19,7 +19,8 @@ from pairlearn.examples import as_float
 from pairlearn.graphs.graph import Graph
 from pairlearn.graphs.matrix_functions import TILE, exponential, power_series, resolvent, symmetrised
 from pairlearn.linalg.threads import blas_threads
-from pairlearn.operators.plan import build, check_budget
+from pairlearn.operators.build import build
+from pairlearn.operators.plan import check_budget
 from pairlearn.pair_kernels import PairKernel, pair_kernel
 from pairlearn.pair_kernels.finite import Arcs, finite
 from pairlearn.types import Floats, Ints

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pairlearn.errors import InputError, MissingIdsError
+from pairlearn.errors import InputError
 from pairlearn.graphs.neighbourhoods import neighbourhoods_of, sums_over_neighbours
 from pairlearn.graphs.reading import (
     Names,
@@ -23,8 +23,9 @@ from pairlearn.graphs.reading import (
     structure_of,
 )
 from pairlearn.pair_kernels.finite import arc_keys, find_arcs, node_numbers
-from pairlearn.pairs import Columns, Pairs
+from pairlearn.pairs import Columns, Pairs, find_rows, rows_by_id
 from pairlearn.types import Floats, Ints
+from pairlearn.words import counted
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -93,7 +94,9 @@ class Graph:
         n = next((len(rows) for rows in (ids, nodes) if rows is not None), None)
         first, second = node_numbers(left, "left", n), node_numbers(right, "right", n)
         if len(first) != len(second):
-            raise InputError(f"left has {len(first)} entries and right has {len(second)}; each arc needs one of both")
+            raise InputError(
+                f"left has {counted(len(first), 'entry')} and right has {len(second)}; each arc needs one of both"
+            )
         n = 1 + int(max(first.max(initial=-1), second.max(initial=-1))) if n is None else n
         _, chosen, group = np.unique(arc_keys((first, second), n), return_index=True, return_inverse=True)
         direction = np.where(first < second, 1.0, -1.0)[:, None]
@@ -119,7 +122,7 @@ class Graph:
         if not is_networkx(graph) or graph.is_multigraph():
             raise InputError(f"expected a networkx Graph or DiGraph, got {type(graph).__name__}; try networkx.Graph(g)")
         ids = list(graph.nodes)
-        place = {key: number for number, key in enumerate(ids)}
+        place = rows_by_id(ids)
         arcs = [((u, v), attributes) for u, v, attributes in graph.edges(data=True)]
         return cls.from_arcs(
             np.array([place[u] for (u, _), _ in arcs], dtype=np.int64),
@@ -165,7 +168,7 @@ class Graph:
         return self.degrees[:, None].astype(np.float64) if self.nodes is None else self.nodes
 
     def __repr__(self) -> str:
-        return f"Graph({self.n_nodes} nodes, {len(self.left)} arcs)"
+        return f"Graph({counted(self.n_nodes, 'node')}, {counted(len(self.left), 'arc')})"
 
     def numbers(self, labels: Iterable[Any]) -> Ints:
         """Node numbers of these ids.
@@ -174,13 +177,10 @@ class Graph:
         >>> pl.graphs.Graph(np.ones((2, 2)) - np.eye(2), ids=["u", "v"]).numbers(["v", "u", "v"]).tolist()
         [1, 0, 1]
         """
-        place = {key: number for number, key in enumerate(self.ids)}
-        wanted = list(labels)
-        missing = list(dict.fromkeys(key for key in wanted if key not in place))
-        if missing:
-            which = "1 id is not a node" if len(missing) == 1 else f"{len(missing)} ids are not nodes"
-            raise MissingIdsError(f"{which}, e.g. {missing[0]!r}; graph.ids has all", missing)
-        return np.array([place[key] for key in wanted], dtype=np.int64)
+        rows, *_ = find_rows(
+            rows_by_id(self.ids), labels, absent="{are} not among the nodes", advice="graph.ids has all"
+        )
+        return rows
 
     # -- pairs
 

@@ -16,6 +16,7 @@ from scipy import sparse
 from pairlearn.errors import InputError
 from pairlearn.examples import as_float, refuse_nonfinite
 from pairlearn.types import Floats, Ints
+from pairlearn.words import counted
 
 Names = str | Sequence[str] | None
 """One or more attributes of a NetworkX graph, or none."""
@@ -89,7 +90,9 @@ def as_ids(ids: Any, n_nodes: int) -> tuple[Any, ...]:
         return tuple(range(n_nodes))
     names = tuple(key.item() if isinstance(key, np.generic) else key for key in ids)
     if len(names) != n_nodes or len(set(names)) != n_nodes:
-        raise InputError(f"{len(set(names))} different ids for {n_nodes} nodes; give every node one of its own")
+        raise InputError(
+            f"{counted(len(set(names)), 'different id')} for {counted(n_nodes, 'node')}; give every node one of its own"
+        )
     return names
 
 

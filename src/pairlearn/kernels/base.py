@@ -29,6 +29,10 @@ class Kernel(ABC):
     `parity` is +1 when k(−a, b) = k(a, b), −1 when k(−a, b) = −k(a, b), 0 otherwise or when unknown; on features that
     change sign with the order of a pair, it makes the pair kernel symmetric or antisymmetric.
 
+    `symmetric` says that k(a, b) = k(b, a) follows from its form; where it does not, Gram matrices are checked.
+    `precomputed` says that examples are rows of similarities to the training examples: these are known only by their
+    columns, so new examples are compared with them but not with each other, and rows are no features.
+
     Kernels add, multiply and scale:
 
     >>> from pairlearn.kernels import Gaussian, Linear
@@ -39,6 +43,13 @@ class Kernel(ABC):
     definite: bool | None = True
     isotropic: bool = False
     parity: int = 0
+    symmetric: bool = True
+    precomputed: bool = False
+
+    @property
+    def sides(self) -> tuple[Kernel, ...]:
+        """The kernel of each table that it compares: itself, or those of left and right examples in two domains."""
+        return (self,)
 
     @abstractmethod
     def __call__(self, A: Examples, B: Examples) -> Floats:
@@ -98,10 +109,9 @@ class _Combined(Kernel):
     second: Kernel
 
     def anchor(self, examples: Examples, index: Ints) -> Any:
-        kept, other = self.first.anchor(examples, index), self.second.anchor(examples, index)
-        if type(kept) is not type(other):
+        if self.first.precomputed != self.second.precomputed:
             raise InputError("a precomputed kernel cannot be combined with one that needs features; compute both")
-        return kept
+        return self.first.anchor(examples, index)
 
     @property
     def definite(self) -> bool | None:  # type: ignore[override]
@@ -110,6 +120,14 @@ class _Combined(Kernel):
     @property
     def isotropic(self) -> bool:  # type: ignore[override]
         return self.first.isotropic and self.second.isotropic
+
+    @property
+    def symmetric(self) -> bool:  # type: ignore[override]
+        return self.first.symmetric and self.second.symmetric
+
+    @property
+    def precomputed(self) -> bool:  # type: ignore[override]
+        return self.first.precomputed or self.second.precomputed
 
 
 @dataclass(frozen=True, repr=False)
@@ -187,6 +205,14 @@ class Scaled(Kernel):
         return self.kernel.isotropic
 
     @property
+    def symmetric(self) -> bool:  # type: ignore[override]
+        return self.kernel.symmetric
+
+    @property
+    def precomputed(self) -> bool:  # type: ignore[override]
+        return self.kernel.precomputed
+
+    @property
     def parity(self) -> int:  # type: ignore[override]
         return self.kernel.parity
 
@@ -221,11 +247,24 @@ class TwoDomains(Kernel):
     def definite(self) -> bool | None:  # type: ignore[override]
         return _all_definite(self.left, self.right)
 
+    @property
+    def precomputed(self) -> bool:  # type: ignore[override]
+        return self.left.precomputed or self.right.precomputed
+
+    @property
+    def sides(self) -> tuple[Kernel, ...]:
+        return self.left, self.right
+
     def __call__(self, A: Examples, B: Examples) -> Floats:
         raise InputError("two base kernels need pairs of two domains: pl.Pairs(drugs, …, right_examples=targets)")
 
     def diag(self, A: Examples) -> Floats:
         return self(A, A)
+
+
+def join_sides(sides: tuple[Kernel, ...]) -> Kernel:
+    """The kernel with these sides, one or two."""
+    return sides[0] if len(sides) == 1 else TwoDomains(*sides)
 
 
 def self_products(kernel: Kernel, A: Examples) -> Floats:

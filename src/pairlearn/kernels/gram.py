@@ -11,8 +11,9 @@ from scipy import sparse
 from pairlearn.errors import DefinitenessWarning, InputError, warn_user
 from pairlearn.examples import check_examples, count_examples, take_examples
 from pairlearn.kernels.base import Kernel
-from pairlearn.kernels.similarity import FromFunction, check_symmetric
+from pairlearn.kernels.similarity import check_symmetric
 from pairlearn.types import Examples, Floats, Ints
+from pairlearn.words import counted
 
 SAMPLE = 200
 """Examples whose eigenvalues are computed when definiteness is unknown: about 5 ms, whatever the size of the table."""
@@ -41,7 +42,7 @@ class Gram:
         return self
 
     def __repr__(self) -> str:
-        return f"Gram({self.kernel!r}, {len(self)} examples)"
+        return f"Gram({self.kernel!r}, {counted(len(self), 'example')})"
 
     def __len__(self) -> int:
         return count_examples(self.examples)
@@ -62,7 +63,7 @@ def gram_matrix(kernel: Kernel, examples: Examples, index: Ints, dtype: Any = np
     chosen = examples if whole else take_examples(examples, index)
     anchor = kernel.anchor(examples, index)
     K = kernel(_wide(chosen, dtype), _wide(anchor, dtype))
-    if kernel.definite is not True or isinstance(kernel, FromFunction):
+    if kernel.definite is not True or not kernel.symmetric:
         check_symmetric(K)
     # Rounding may leave K[i, j] != K[j, i] in the last bit; the average is symmetric bit by bit.
     return np.ascontiguousarray(0.5 * (K + K.T), dtype=dtype)

@@ -9,27 +9,18 @@ from typing import Any, cast
 import numpy as np
 
 from pairlearn.errors import InputError
-from pairlearn.examples import count_examples
+from pairlearn.examples import Columns, count_examples
 from pairlearn.kernels.base import Kernel, self_products
 from pairlearn.types import Examples, Floats, Ints
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Training examples of a precomputed kernel, known only by their columns."""
-
-    index: Ints
-    n_columns: int
-
-    def __len__(self) -> int:
-        return len(self.index)
 
 
 @dataclass(frozen=True)
 class Precomputed(Kernel):
     """`examples` is a matrix, any rows × training examples; square and symmetric at fit.
 
-    `definite` is what you know of it: True, False or None (checked on a sample at fit).
+    `definite` is what you know of it: True, False or None (checked on a sample at fit). A fitted machine keeps the
+    columns of its support examples (`Columns`) and looks k(new row, support example) up in the rows that it is given;
+    k between two new rows is in no matrix, so pair kernels that need it (Gaussians of pair kernels) are refused.
 
     >>> import numpy as np
     >>> K = np.array([[2.0, 1.0], [1.0, 3.0]])
@@ -39,6 +30,8 @@ class Precomputed(Kernel):
     """
 
     definite: bool | None = None
+
+    precomputed = True
 
     def __call__(self, A: Examples, B: Examples) -> Floats:
         matrix = self._matrix(A)
@@ -50,7 +43,7 @@ class Precomputed(Kernel):
                 )
             return matrix[:, B.index]
         if A is not B:
-            raise InputError("a precomputed kernel compares only examples of its matrix")
+            raise _unknown_values()
         return matrix
 
     def diag(self, A: Examples) -> Floats:
@@ -61,6 +54,8 @@ class Precomputed(Kernel):
 
     @staticmethod
     def _matrix(A: Examples) -> Floats:
+        if isinstance(A, Columns):
+            raise _unknown_values()
         if not isinstance(A, np.ndarray) or A.ndim != 2:
             raise InputError("a precomputed kernel needs a 2-D array, rows × training examples")
         return cast(Floats, A)
@@ -93,6 +88,8 @@ class FromFunction(Kernel):
     symmetrise: bool = False
     definite: bool | None = None
 
+    symmetric = False
+
     def __call__(self, A: Examples, B: Examples) -> Floats:
         values = self._evaluate(A, B)
         return 0.5 * (values + self._evaluate(B, A).T) if self.symmetrise else values
@@ -114,6 +111,13 @@ class FromFunction(Kernel):
         if not np.isfinite(values).all():
             raise InputError("the kernel function returned NaN or infinity; every similarity must be finite")
         return values
+
+
+def _unknown_values() -> InputError:
+    return InputError(
+        "a precomputed kernel compares only examples of its matrix: this needs k(a, b) between new examples, which a "
+        "matrix of rows × training examples does not hold; use a pair kernel of degree ≤ 2 or a computed base"
+    )
 
 
 def check_symmetric(matrix: Floats) -> None:

@@ -13,6 +13,7 @@ from pairlearn.examples import refuse_nonfinite
 from pairlearn.kernels.content import shape_of
 from pairlearn.kernels.similarity import check_symmetric
 from pairlearn.types import Floats
+from pairlearn.words import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,7 +75,7 @@ class Spectrum:
 
     def __str__(self) -> str:
         n, ratio, energy = len(self.eigenvalues), self.negative_ratio, self.negative_energy
-        return f"{n} eigenvalues, {len(self.negative)} negative: NgRat {ratio:.3g}, NgEng {energy:.3g}"
+        return f"{counted(n, 'eigenvalue')}, {len(self.negative)} negative: NgRat {ratio:.3g}, NgEng {energy:.3g}"
 
 
 def spectrum_report(K: Any, tol: float | None = None) -> Spectrum:

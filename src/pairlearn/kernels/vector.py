@@ -16,6 +16,7 @@ from pairlearn.errors import InputError
 from pairlearn.kernels.base import Kernel
 from pairlearn.kernels.rows import inner, power, rows, squared_norms, variance
 from pairlearn.types import Examples, Floats, Ints
+from pairlearn.words import counted
 
 
 @dataclass(frozen=True)
@@ -228,7 +229,7 @@ class Standardised(Kernel):
     scale: tuple[float, ...] | None = None
 
     def __repr__(self) -> str:
-        return "Standardised()" if self.mean is None else f"Standardised(mean and scale of {len(self.mean)})"
+        return "Standardised()" if self.mean is None else f"Standardised({counted(len(self.mean), 'feature')})"
 
     def resolved(self, examples: Examples) -> Kernel:
         if self.mean is not None:

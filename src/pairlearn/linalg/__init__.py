@@ -1,1 +1,5 @@
-"""Dense factors of any size, and how many threads a piece of work gets."""
+"""What SciPy leaves open about dense matrices.
+
+`cholesky` factors matrices of any size in place, `threads` says how many BLAS threads a piece of work gets, `room` how
+large a matrix there is memory for.
+"""

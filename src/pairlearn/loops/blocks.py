@@ -1,15 +1,23 @@
-"""Copies between dense blocks, compiled and parallel."""
+"""Copies between dense blocks and sums of their rows, compiled and parallel.
+
+A working set changes slot by slot, and pivoting needs arbitrary subsets of it. NumPy's fancy indexing for both took as
+long as the algebra on the result; these loops run at the speed of memory.
+"""
 
 from __future__ import annotations
 
 import numba as nb
 
+from pairlearn.loops.products import FAST
 from pairlearn.types import Floats, Ints
 
 
 @nb.njit(cache=True, parallel=True)
 def copy_lower(Q: Floats, index: Ints, out: Floats) -> None:
-    """Lower triangle of Q[index][:, index] into a column-major square; Q is symmetric."""
+    """Lower triangle of Q[index][:, index] into `out`, a column-major square of len(index); Q is symmetric.
+
+    Each column of `out` is read from a row of Q: contiguous writes, and reads that stay within one row.
+    """
     n = len(index)
     for k in nb.prange(n):
         # Long and short columns alternate, so that threads share the work evenly.
@@ -35,9 +43,12 @@ def set_rows_and_columns(Q: Floats, slots: Ints, rows: Floats) -> None:
                 Q[i, slots[t]] = rows[t, i]
 
 
-@nb.njit(cache=True, parallel=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
+@nb.njit(cache=True, parallel=True, fastmath=FAST)
 def sum_rows(Q: Floats, index: Ints, weights: Floats, out: Floats) -> None:
-    """out = Σ_k weights_k · Q[index_k], that is Q x for a symmetric Q and a sparse x."""
+    """out = Σ_k weights_k · Q[index_k], (n,): Q x for a symmetric Q and a sparse x, whole rows instead of columns.
+
+    Threads share the columns, chunk by chunk, so that every entry is summed in the same order whatever their number.
+    """
     chunk = 1024
     for c in nb.prange((len(out) + chunk - 1) // chunk):
         first, last = c * chunk, min((c + 1) * chunk, len(out))

@@ -1,4 +1,11 @@
-"""Cells of images: gradient histograms, patch codes and deformable matching, compiled and parallel over images."""
+"""Cells of images: gradient histograms, patch codes and deformable matching, compiled and parallel over images.
+
+Histograms of oriented gradients: every pixel adds its gradient to one of 18 directions of the four nearest cells; a
+cell is then divided by the energy of each of the four 2 × 2 blocks around it, cut at 0.2, and summarised in 31 numbers:
+18 signed and 9 unsigned directions, 4 block energies. Patch codes compare a pixel's patch with those on a ring around
+it. Matching sums, over all cells of one image, the best product with a cell of the other within a local shift, and
+takes the best rigid shift of the whole; all pairs of two tiles of images share the matrix products.
+"""
 
 from __future__ import annotations
 
@@ -52,6 +59,7 @@ def _spread(histograms, y, x, cell, o, amount):  # type: ignore[no-untyped-def]
 
 @nb.njit(cache=True)
 def _histograms(image, cell, cosines, sines, histograms):  # type: ignore[no-untyped-def]
+    """Add all pixels of one image (height, width, channels) to its cells (rows, cols, 18)."""
     for y in range(image.shape[0]):
         for x in range(image.shape[1]):
             gx, gy, energy = _strongest_gradient(image, y, x)
@@ -113,6 +121,7 @@ def fill_hog(images: Floats, cell: int, cosines: Floats, sines: Floats, epsilon:
 
 @nb.njit(cache=True, inline="always")
 def _patch_distance(image, y, x, v, u, half):  # type: ignore[no-untyped-def]
+    """Euclidean distance of the square patches around (y, x) and (v, u), 2·half + 1 pixels wide."""
     total = 0.0
     for i in range(-half, half + 1):
         for j in range(-half, half + 1):
@@ -125,7 +134,11 @@ def _patch_distance(image, y, x, v, u, half):  # type: ignore[no-untyped-def]
 def fill_patch_codes(
     images: Floats, offsets: Ints, half: int, apart: int, threshold: float, margin: int, out: Ints
 ) -> None:
-    """out[i, y, x] = Σ_s [d_s − d_{s + apart} ≥ threshold]·2^s; images carry a margin that is not coded."""
+    """out[i, y, x] = Σ_s [d_s − d_{s + apart} ≥ threshold]·2^s; images carry a margin that is not coded.
+
+    d_s is the distance of the patch around the pixel to the one at offsets[s]; the sign of a difference of distances
+    hardly depends on the light, and the threshold keeps flat patches from following noise.
+    """
     n_patches = len(offsets)
     for i in nb.prange(len(images)):
         distances = np.empty(n_patches)
@@ -143,11 +156,13 @@ def fill_patch_codes(
 
 @nb.njit(cache=True, inline="always")
 def _first(c, h):  # type: ignore[no-untyped-def]
+    """First cell of the window of h cells on either side of c, cut at the border."""
     return max(c - h, 0)
 
 
 @nb.njit(cache=True, inline="always")
 def _last(c, h, size):  # type: ignore[no-untyped-def]
+    """One behind its last cell."""
     return min(c + h + 1, size)
 
 
@@ -160,7 +175,10 @@ def _raise_to(line, best):  # type: ignore[no-untyped-def]
 
 @nb.njit(cache=True)
 def _slide_across(D, a, left, x, cols, h_rigid, h_local, across):  # type: ignore[no-untyped-def]
-    """across[s, i] = best of row i of the products of image a over the columns of window s; outside is 0."""
+    """across[s, i] = best of row i of the products of image a over the columns of window s; outside is 0.
+
+    A window that is cut by the border also sees the 0 of what lies outside, hence the two values to start from.
+    """
     for s in range(len(across)):
         u = x + s - h_rigid
         first, last = _first(u, h_local), _last(u, h_local, cols)

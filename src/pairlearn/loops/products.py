@@ -1,4 +1,9 @@
-"""Products around a Gram matrix, compiled and parallel."""
+"""Products around a Gram matrix, compiled and parallel.
+
+The value of pair (a, b) under coefficients θ is a bilinear form: row a of T = E M times row b of E, plus one own number
+of a and one of b (terms that see a single side of the pair). E holds a row per example (Gram matrix or features), M the
+coefficients scattered over pairs of examples. The matrix products are NumPy's; what is here gathers their results.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +11,13 @@ import numba as nb
 
 from pairlearn.types import Floats, Ints
 
-# Sums may be regrouped for speed; the grouping is fixed by the length, so equal rows give equal bits.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
+"""Sums may be regrouped for speed; the grouping is fixed by the length, so equal rows give equal bits."""
 
 
 @nb.njit(cache=True, parallel=True, fastmath=FAST)
 def pair_dots(T: Floats, E: Floats, left: Ints, right: Ints, out: Floats) -> None:
-    """out[k] += ⟨T[left_k], E[right_k]⟩."""
+    """out[k] += ⟨T[left_k], E[right_k]⟩: for pairs so few that a whole matrix product would compute mostly others."""
     for k in nb.prange(len(left)):
         row, other = T[left[k]], E[right[k]]
         total = 0.0
@@ -23,7 +28,7 @@ def pair_dots(T: Floats, E: Floats, left: Ints, right: Ints, out: Floats) -> Non
 
 @nb.njit(cache=True, parallel=True)
 def add_rows(indptr: Ints, indices: Ints, data: Floats, K: Floats, out: Floats) -> None:
-    """out = M K for a sparse M (CSR) and a dense K."""
+    """out = M K for a sparse M (CSR) and a dense K: few changed coefficients touch few rows."""
     for i in nb.prange(len(indptr) - 1):
         row = out[i]
         row[:] = 0.0
@@ -37,7 +42,12 @@ def add_rows(indptr: Ints, indices: Ints, data: Floats, K: Floats, out: Floats) 
 def add_triangle(
     S: Floats, first: int, shift: int, offsets: Ints, own_left: Floats, own_right: Floats, out: Floats
 ) -> None:
-    """Add rows first … of the upper triangle, S[i − first, j − first], and both own terms, to packed values."""
+    """Add rows first … of the upper triangle, S[i − first, j − first], and both own terms, to packed values.
+
+    Row i of the triangle holds its pairs (i, j), j ≥ i + shift, from offsets[i] on. Serial on purpose: it runs at the
+    speed of memory, and more threads would share the cores with those of BLAS, which spin for some 25 ms after a
+    product.
+    """
     m = len(own_left)
     for r in range(len(S)):
         i = first + r
@@ -64,7 +74,7 @@ def add_gathered(
     own_right: Floats,
     out: Floats,
 ) -> None:
-    """out[k] += S[left_k − first, right_k] and both own terms, for the chosen pairs k."""
+    """out[k] += S[left_k − first, right_k] and both own terms, for the chosen pairs k, whose left rows S holds."""
     for t in nb.prange(len(chosen)):
         k = chosen[t]
         out[k] += S[left[k] - first, right[k]] + (own_left[left[k]] + own_right[right[k]])
@@ -72,7 +82,7 @@ def add_gathered(
 
 @nb.njit(cache=True)
 def add_weighted_gram(indptr: Ints, indices: Ints, data: Floats, d: Floats, out: Floats) -> None:
-    """out += Sᵀ diag(d) S for a sparse S (CSR) with few entries per row."""
+    """out += Sᵀ diag(d) S, (k, k), for a sparse S (CSR) with few entries per row: a row with e of them costs e²."""
     for i in range(len(indptr) - 1):
         for e in range(indptr[i], indptr[i + 1]):
             weight, row = d[i] * data[e], out[indices[e]]

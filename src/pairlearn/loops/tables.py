@@ -1,4 +1,4 @@
-"""Values of a table from a base Gram matrix, compiled.
+"""Values of a table from a base Gram matrix, compiled: four look-ups per pair of pairs.
 
 A table is given by eight weights w on
     1, s, t, s², t², s·t, x, y   with   s = (ac + bd) + (ad + bc),  t = (ac + bd) − (ad + bc),
@@ -29,7 +29,7 @@ def _value(ac, ad, bc, bd, w):  # type: ignore[no-untyped-def]
 
 @nb.njit(cache=True, parallel=True)
 def fill_block(K: Floats, a: Ints, b: Ints, c: Ints, d: Ints, w: Floats, out: Floats) -> None:
-    """out[i, j] = K((a_i, b_i), (c_j, d_j))."""
+    """out[i, j] = K((a_i, b_i), (c_j, d_j)); K (m, m), a and b (r,), c and d (s,), w (8,), out (r, s)."""
     for i in nb.prange(len(a)):
         row_a = K[a[i]]
         row_b = K[b[i]]
@@ -46,7 +46,11 @@ def fill_row(row_a: Floats, row_b: Floats, c: Ints, d: Ints, w: Floats, out: Flo
 
 @nb.njit(cache=True, parallel=True)
 def fill_apart(K: Floats, L: Floats, a: Ints, b: Ints, c: Ints, d: Ints, w: Floats, out: Floats) -> None:
-    """out[i, j] from ac = K[a_i, c_j] and bd = L[b_i, d_j] with weights on 1, ac, bd, ac², bd², ac·bd."""
+    """out[i, j] from ac = K[a_i, c_j] and bd = L[b_i, d_j] with weights on 1, ac, bd, ac², bd², ac·bd.
+
+    Pairs of two tables: left examples are compared by K, right ones by L, and a left one never with a right one, so
+    that ad and bc are 0 and half of the table falls away.
+    """
     for i in nb.prange(len(a)):
         row_a = K[a[i]]
         row_b = L[b[i]]

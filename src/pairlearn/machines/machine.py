@@ -1,66 +1,65 @@
-"""What all machines on pairs share: checks, mirrored training, the solve, and the learnt function."""
+"""What all machines on pairs share: their parameters, checks, the solve, and the learnt function.
+
+`fit` of a machine checks its labels, states its `Problem` (labels, boxes, sum), and hands both to `_learn`. There the
+kernel becomes an operator within the memory budget (`operation_for`), a solver finds the coefficients (`solve`), and
+`_keep` stores the support pairs with their examples and forgets all others.
+"""
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+import copy
+from dataclasses import replace
+from typing import Any, Literal, Self, dataclass_transform
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from pairlearn.errors import InputError, SymmetryError, SymmetryWarning
+from pairlearn.errors import InputError, warn_user
+from pairlearn.features import note_features
 from pairlearn.functions.function import PairFunction
-from pairlearn.kernels import Gram, Kernel, Precomputed, TwoDomains, as_kernel
+from pairlearn.kernels import Gram, as_kernel
+from pairlearn.machines.parameters import constructor, parameter
 from pairlearn.machines.start import carry_over, feasible
-from pairlearn.operators.plan import Grams, Operation, build
-from pairlearn.pair_kernels import PairKernel, pair_kernel
-from pairlearn.pairs import Pairs, as_pairs
+from pairlearn.machines.symmetry import Mirrored, sign_of
+from pairlearn.machines.training import Training, refuse_ignored_blocks
+from pairlearn.operators.build import Grams, Operation, build
+from pairlearn.pair_kernels import PairKernel, View, pair_kernel
+from pairlearn.pairs import as_pairs
 from pairlearn.solvers import Callback, Solution, solver_for
 from pairlearn.solvers.problem import Problem, Status
 from pairlearn.types import Bools, Examples, Floats, Ints
 
-Mirrored = bool | Literal["symmetric", "antisymmetric"]
+ADVICE = {
+    Status.ROUNDING: "but values of this kernel are too large for float64 to do better: scale the examples",
+}
+"""What to do about a fit that ended above its tolerance, where starting again from there does not help."""
 
 
-@dataclass(frozen=True)
-class Training:
-    """Checked training pairs, the kernel with its bases, and the sign of the learnt function.
+@dataclass_transform(kw_only_default=True, field_specifiers=(parameter,))
+class PairMachine(BaseEstimator):
+    """A machine that learns g(a, b) = Σ θ_k K((a, b), pair_k) + b from pairs.
 
-    `sign` is +1 for g(b, a) = g(a, b) and −1 for g(b, a) = −g(a, b); the latter has no bias.
-    `given` is the number of each row among the pairs that the caller passed.
+    Its attributes with a type are the parameters that machines have in common; a machine lists the ones that it takes,
+    with its own, in the order of its signature: `class PairSVC(PairMachine, parameters="kernel base C … * solver")`.
     """
 
-    pairs: Pairs
-    kernel: PairKernel
-    sign: int
-    given: Ints
+    kernel: str | PairKernel = parameter(default="tensor_metric", kw_only=False)
+    base: Any = parameter(default="linear", kw_only=False)
+    tol: float = 1e-3
+    time_budget: float | None = None
+    memory_budget: float | None = None
+    random_state: int | None = None
+    warm_start: bool = False
+    mirrored: Mirrored = False
+    solver: Literal["active_set", "smo"] = "active_set"
+    callback: Callback | None = None
 
-    def chosen(self, order: Ints) -> Training:
-        """The same with these rows."""
-        return replace(self, pairs=self.pairs[order], given=self.given[order])
-
-    def mirrored(self, problem: Problem) -> tuple[Training, Problem]:
-        """Both orders of every pair."""
-        pairs, problem, order = mirror(self.pairs, problem, self.sign)
-        return replace(self, pairs=pairs, given=self.given[order]), problem
-
-
-class PairMachine(BaseEstimator):
-    """A machine that learns g(a, b) = Σ θ_k K((a, b), pair_k) + b from pairs."""
-
-    kernel: str | PairKernel
-    base: Any
-    tol: float
-    time_budget: float | None
-    memory_budget: float | None
-    random_state: int | None
-    warm_start: bool
-    mirrored: Mirrored
-    solver: Literal["active_set", "smo"]
-    callback: Callback | None
+    def __init_subclass__(cls, parameters: str | None = None, **options: Any) -> None:
+        if parameters is not None:
+            cls.__init__ = constructor(cls, parameters)  # type: ignore[method-assign]
+        super().__init_subclass__(**options)
 
     # -- learning
 
@@ -71,57 +70,14 @@ class PairMachine(BaseEstimator):
             raise InputError(f"time_budget is in seconds and must be ≥ 0, got {self.time_budget!r}")
         pairs = as_pairs(X)
         kernel = pair_kernel(self.kernel).on(as_kernel(self.base))
-        if len(kernel.bases) > 1 and any(is_precomputed(base) for base in kernel.bases):
+        if len(kernel.bases) > 1 and any(base.precomputed for base in kernel.bases if base is not None):
             raise InputError("a precomputed base cannot be mixed with one that needs features; compute both matrices")
         refuse_ignored_blocks(pairs, kernel)
-        return Training(pairs, kernel, self._sign(kernel, pairs, sign), np.arange(len(pairs)))
-
-    def _sign(self, kernel: PairKernel, pairs: Pairs, sign: int | None) -> int:
-        name = type(self).__name__
-        if pairs.right_examples is not None:
-            if self.mirrored:
-                raise InputError("pairs of two tables have no mirror image; use mirrored=False")
-            if sign == -1 or kernel.symmetry == "antisymmetric":
-                raise SymmetryError(
-                    f"{name} on two tables needs a symmetric kernel, e.g. tensor: its pairs have no order"
-                )
-            return 1
-        if self.mirrored:
-            return self._mirrored_sign(kernel, sign)
-        if kernel.symmetry == "none" and sign != -1:
-            warnings.warn(
-                "this pair kernel is not symmetric, so g(u, v) ≠ g(v, u); kernel.balanced() makes it symmetric",
-                SymmetryWarning,
-                stacklevel=4,
-            )
-        found = -1 if kernel.symmetry == "antisymmetric" else 1
-        if sign is not None and (sign != found):
-            raise SymmetryError(_wrong_symmetry(name, kernel.symmetry, sign))
-        return found
-
-    def _mirrored_sign(self, kernel: PairKernel, sign: int | None) -> int:
-        signs = {"symmetric": 1, "antisymmetric": -1}
-        if self.mirrored not in (True, *signs):
-            raise InputError(f'mirrored is True, False, "symmetric" or "antisymmetric", got {self.mirrored!r}')
-        own = signs.get(kernel.symmetry)
-        asked = signs[self.mirrored] if isinstance(self.mirrored, str) else own or sign
-        if asked is None:
-            raise SymmetryError(
-                'mirrored training of this kernel needs to know: mirrored="symmetric" or "antisymmetric"'
-            )
-        if any(known not in (None, asked) for known in (sign, own)):
-            raise SymmetryError(_wrong_symmetry(type(self).__name__, kernel.symmetry, sign or asked))
-        if not kernel.order_invariant:
-            warnings.warn(
-                "this pair kernel is not order-invariant, so mirrored training does not make g symmetric; "
-                "kernel.order_invariant_part() is",
-                SymmetryWarning,
-                stacklevel=5,
-            )
-        return asked
+        sign = sign_of(type(self).__name__, kernel, pairs, sign, self.mirrored)
+        return Training(pairs, kernel, sign, np.arange(len(pairs)))
 
     def _weights(self, n_pairs: int, sample_weight: Any) -> Floats:
-        """One weight ≥ 0 per pair."""
+        """One weight ≥ 0 per pair, (n_pairs,); it multiplies the pair's box, so that weight 2 is the pair twice."""
         if sample_weight is None:
             return np.ones(n_pairs)
         weights = np.asarray(sample_weight, dtype=np.float64)
@@ -137,28 +93,23 @@ class PairMachine(BaseEstimator):
         """Solve this problem on the pairs, or on both orders of them, and keep the learnt function."""
         if self.mirrored:
             training, problem = training.mirrored(problem)
-        operation = self._build(training)
-        solution = self._solve(problem, operation, self._start(training.pairs, problem), self.time_budget)
+        operation = operation_for(self, training)
+        solution = solve(self, problem, operation, self._start(training, problem), self.time_budget)
         self._keep(solution, problem, operation, training)
         return solution
 
-    def _start(self, pairs: Pairs, problem: Problem) -> Floats | None:
+    def _start(self, training: Training, problem: Problem) -> Floats | None:
         """Where the solver starts: the previous fit, if asked for, else zero or the nearest feasible point."""
-        if self.warm_start and hasattr(self, "function_"):
-            return carry_over(self.function_, self.support_bounded_, pairs, problem)
+        if self.warm_start and self.__sklearn_is_fitted__():
+            return carry_over(self.function_, self.support_bounded_, training.pairs, problem)
         return feasible(np.zeros(len(problem)), problem) if problem.total else None
 
-    def _build(self, training: Training) -> Operation:
-        return build(training.kernel, training.pairs, _grams(self.base), self.memory_budget)
-
-    def _solve(
-        self, problem: Problem, operation: Operation, start: Floats | None, time_budget: float | None
-    ) -> Solution:
-        solver = solver_for(self.solver, self.tol, time_budget, operation.plan.working_set, self.random_state or 0)
-        return solver.solve(problem, operation.operator, start, self.callback)
-
     def _keep(self, solution: Solution, problem: Problem, operation: Operation, training: Training) -> None:
-        """Keep the support pairs and their examples only."""
+        """Keep the support pairs and their examples only.
+
+        All other pairs have θ = 0 and are not needed for g; `support_bounded_` remembers which of them were at their
+        bound, since a warm start with another C moves these to the new one.
+        """
         theta = solution.coefficients
         support = np.nonzero(theta)[0]
         bounded = (theta <= problem.lower) | (theta >= problem.upper)
@@ -170,24 +121,26 @@ class PairMachine(BaseEstimator):
         self.kkt_gap_, self.fit_status_, self.objective_ = solution.gap, str(solution.status), solution.objective
         self.n_support_, self.n_iter_, self.history_ = len(support), len(solution.history), solution.history
         self.plan_ = operation.plan
+        note_features(self, training.pairs)
         if solution.status is not Status.CONVERGED:
-            advice = (
-                "but values of this kernel are too large for float64 to do better: scale the examples"
-                if solution.status is Status.ROUNDING
-                else "and warm_start=True continues from here"
-            )
-            warnings.warn(
-                f"stopped by {solution.status} at KKT gap {solution.gap:.3g} > tol = {self.tol:g}; the model is "
-                f"usable, {advice}",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            self._warn_of_the_end(solution)
+
+    def _warn_of_the_end(self, solution: Solution) -> None:
+        advice = ADVICE.get(solution.status, "and warm_start=True continues from here")
+        warn_user(
+            f"stopped by {solution.status} at KKT gap {solution.gap:.3g} > tol = {self.tol:g}; the model is "
+            f"usable, {advice}",
+            ConvergenceWarning,
+        )
 
     # -- using
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return "function_" in vars(self)
+
     @property
     def dual_coef_(self) -> Floats:
-        """θ of the support pairs."""
+        """θ of the support pairs, (n_support,)."""
         return self.function_.coefficients
 
     @property
@@ -207,41 +160,42 @@ class PairMachine(BaseEstimator):
         check_is_fitted(self, "function_")
         return self.function_.block(probe, gallery)
 
+    def with_view(self, old: View, new: View) -> Self:
+        """A fitted copy whose kernel looks at pairs through another view, which must show the same of them.
 
-def mirror(pairs: Pairs, problem: Problem, sign: int) -> tuple[Pairs, Problem, Ints]:
-    """Every pair in both orders with half the box each (reflexive ones once, with the whole), and whose row is whose.
-
-    The twin of an antisymmetric problem has minus the label and the bounds; it needs no bias, but Σθ = 0 lets the
-    solver show that it finds none.
-    """
-    once, twice = np.nonzero(pairs.reflexive)[0], np.nonzero(~pairs.reflexive)[0]
-    straight = np.concatenate([once, twice])
-    both = pairs[straight].followed_by(pairs[twice].swapped())
-    share = np.concatenate([np.ones(len(once)), np.full(len(twice), 0.5)])
-
-    def join(values: Floats, twins: Floats) -> Floats:
-        return np.concatenate([share * values[straight], 0.5 * twins[twice]])
-
-    p, lower, upper = problem.linear, problem.lower, problem.upper
-    bounds = (lower, upper) if sign > 0 else (-upper, -lower)
-    mirrored = replace(
-        problem,
-        linear=np.concatenate([p[straight], sign * p[twice]]),
-        lower=join(lower, bounds[0]),
-        upper=join(upper, bounds[1]),
-        total=problem.total if sign > 0 else 0.0,
-    )
-    return both, mirrored, np.concatenate([straight, twice])
+        A machine that was trained on features that came with its pairs can so compute them for new pairs.
+        """
+        check_is_fitted(self, "function_")
+        function, machine = self.function_, copy.copy(self)
+        seen = tuple((new if view == old else view, order, table) for view, order, table in function.seen)
+        machine.function_ = replace(function, kernel=function.kernel.with_view(old, new), seen=seen)
+        machine.kernel = pair_kernel(self.kernel).with_view(old, new)
+        return machine
 
 
-def refuse_ignored_blocks(pairs: Pairs, kernel: PairKernel) -> None:
-    """Refuse per-pair features that the kernel would not see."""
-    for name in ("invariant", "signed"):
-        if getattr(pairs, name) is not None and name not in kernel.blocks:
-            raise InputError(
-                f"these pairs have `{name}` features, which this kernel ignores; "
-                f"add pl.on_{name}(…) to it, or drop them"
-            )
+# --------------------------------------------------------------------------- from pairs to coefficients
+
+
+def operation_for(machine: PairMachine, training: Training) -> Operation:
+    """The Gram operator of the training pairs, planned within the machine's memory budget."""
+    return build(training.kernel, training.pairs, _grams(machine.base), machine.memory_budget)
+
+
+def solve(
+    machine: PairMachine, problem: Problem, operation: Operation, start: Floats | None, time_budget: float | None
+) -> Solution:
+    """The solution by the machine's solver, from `start` (None: zero), within this many seconds."""
+    seed = fresh_seed() if machine.random_state is None else machine.random_state
+    solver = solver_for(machine.solver, machine.tol, time_budget, operation.plan.working_set, seed)
+    return solver.solve(problem, operation.operator, start, machine.callback)
+
+
+def fresh_seed() -> int:
+    """Another seed each time: what `random_state=None` means, as everywhere in scikit-learn."""
+    return int(np.random.SeedSequence().generate_state(1)[0])
+
+
+# --------------------------------------------------------------------------- checks
 
 
 def check_positive(machine: Any, **examples: str) -> None:
@@ -252,25 +206,6 @@ def check_positive(machine: Any, **examples: str) -> None:
             raise InputError(f"{name} must be a finite number > 0, got {value!r}; try {name}={example}")
 
 
-def is_precomputed(base: Kernel | None) -> bool:
-    """Whether a base, or one of its two sides, knows its examples only by their columns."""
-    if isinstance(base, TwoDomains):
-        return is_precomputed(base.left) or is_precomputed(base.right)
-    return isinstance(base, Precomputed)
-
-
 def _grams(base: Any) -> Grams:
     first, second = base if isinstance(base, tuple) else (base, base)
     return first if isinstance(first, Gram) else None, second if isinstance(second, Gram) else None
-
-
-def _wrong_symmetry(name: str, symmetry: str, sign: int | None) -> str:
-    if sign == 1:
-        return (
-            f"{name} answers a symmetric question, but this pair kernel is {symmetry}; "
-            "use pl.PairRanker, or a symmetric kernel such as its square"
-        )
-    return (
-        f"{name} answers an antisymmetric question, but this pair kernel is {symmetry if symmetry != 'none' else 'not'}"
-        "; use difference or wedge, or kernel.skewed() of an order-invariant one such as poly_tensor"
-    )

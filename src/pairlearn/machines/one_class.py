@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
 
 from pairlearn.errors import InputError
-from pairlearn.machines.machine import PairMachine, Training, is_precomputed
-from pairlearn.pair_kernels import PairKernel
+from pairlearn.machines.machine import PairMachine, operation_for, solve
+from pairlearn.machines.parameters import parameter
+from pairlearn.machines.symmetry import Mirrored
+from pairlearn.machines.training import Training
 from pairlearn.pairs import as_pairs
-from pairlearn.solvers import Callback
 from pairlearn.solvers.problem import Problem
 from pairlearn.types import Floats, Ints
 
@@ -22,7 +23,8 @@ ROUNDING = 1e-12
 class _OneClass(OutlierMixin, PairMachine):
     """Learns from positive pairs alone; `nu` bounds the share of training pairs outside."""
 
-    nu: float
+    base: Any = parameter(default="rbf", kw_only=False)
+    nu: float = parameter(default=0.1, kw_only=False)
 
     def _positive_pairs(self, X: Any, y: Any) -> Training:
         if not (isinstance(self.nu, (int, float, np.number)) and 0 < self.nu <= 1):
@@ -48,7 +50,10 @@ class _OneClass(OutlierMixin, PairMachine):
         return self.kkt_gap_ + ROUNDING * abs(self.intercept_)
 
 
-class OneClassPairSVM(_OneClass):
+class OneClassPairSVM(
+    _OneClass,
+    parameters="kernel base nu tol time_budget memory_budget random_state * warm_start mirrored solver callback",
+):
     """ν one-class machine: the hyperplane farthest from the origin that leaves at most a share ν of pairs behind.
 
     min ½θᵀKθ over 0 ≤ θ_i ≤ weight_i, Σθ = ν Σ weight;   g(a, b) = Σ θ_k K((a, b), pair_k) − ρ.
@@ -68,33 +73,6 @@ class OneClassPairSVM(_OneClass):
     True
     """
 
-    def __init__(
-        self,
-        kernel: str | PairKernel = "tensor_metric",
-        base: Any = "rbf",
-        nu: float = 0.1,
-        tol: float = 1e-3,
-        time_budget: float | None = None,
-        memory_budget: float | None = None,
-        random_state: int | None = None,
-        *,
-        warm_start: bool = False,
-        mirrored: bool = False,
-        solver: Literal["active_set", "smo"] = "active_set",
-        callback: Callback | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.base = base
-        self.nu = nu
-        self.tol = tol
-        self.time_budget = time_budget
-        self.memory_budget = memory_budget
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.mirrored = mirrored
-        self.solver = solver
-        self.callback = callback
-
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from positive pairs; y is None or all +1."""
         training = self._positive_pairs(X, y)
@@ -108,7 +86,10 @@ class OneClassPairSVM(_OneClass):
         return self.decision_function(X) - self.intercept_
 
 
-class OneClassPairSphere(_OneClass):
+class OneClassPairSphere(
+    _OneClass,
+    parameters="kernel base nu tol time_budget memory_budget random_state * warm_start solver callback",
+):
     """The smallest sphere around the pairs in feature space that leaves at most a share ν of them outside (SVDD).
 
     With α = θ / Σθ:  min αᵀKα − Σ α_i K(i, i) over 0 ≤ α_i ≤ weight_i / (ν Σ weight), Σα = 1;
@@ -127,47 +108,22 @@ class OneClassPairSphere(_OneClass):
     (True, True)
     """
 
-    def __init__(
-        self,
-        kernel: str | PairKernel = "tensor_metric",
-        base: Any = "rbf",
-        nu: float = 0.1,
-        tol: float = 1e-3,
-        time_budget: float | None = None,
-        memory_budget: float | None = None,
-        random_state: int | None = None,
-        *,
-        warm_start: bool = False,
-        solver: Literal["active_set", "smo"] = "active_set",
-        callback: Callback | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.base = base
-        self.nu = nu
-        self.tol = tol
-        self.time_budget = time_budget
-        self.memory_budget = memory_budget
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.solver = solver
-        self.callback = callback
-
-    mirrored = False
+    mirrored: Mirrored = parameter(default=False, init=False)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from positive pairs; y is None or all +1."""
         training = self._positive_pairs(X, y)
-        if any(is_precomputed(base) for base in training.kernel.bases):
+        if any(base is not None and base.precomputed for base in training.kernel.bases):
             raise InputError(
                 "a sphere needs k(a, b) between new examples, which a precomputed matrix of rows × training examples "
                 "does not hold; use pl.OneClassPairSVM or a computed base"
             )
         upper, total = self._boxes(len(training.pairs), sample_weight)
-        operation = self._build(training)
+        operation = operation_for(self, training)
         # θ = α Σθ turns the linear term into ½ Σθ K(i, i).
         linear = 0.5 * total * operation.operator.diagonal()
         problem = Problem(linear, np.zeros(len(upper)), upper, total=total)
-        solution = self._solve(problem, operation, self._start(training.pairs, problem), self.time_budget)
+        solution = solve(self, problem, operation, self._start(training, problem), self.time_budget)
         self._keep(solution, problem, operation, training)
         self.total_ = total
         # Pairs on the sphere have ½ Σθ K(p, p) − Σ θ_k K(p, k) = bias.

@@ -13,14 +13,18 @@ from pairlearn.examples import check_examples, count_examples
 from pairlearn.functions.function import PairFunction
 from pairlearn.machines.machine import PairMachine, check_positive
 from pairlearn.machines.pair_svc import classification
+from pairlearn.machines.parameters import parameter
 from pairlearn.machines.ranking import Ranking, rank_by
 from pairlearn.pair_kernels import PairKernel
 from pairlearn.pairs import Pairs, check_signs
-from pairlearn.solvers import Callback
 from pairlearn.types import Examples, Floats, Ints
 
 
-class PairRanker(ClassifierMixin, PairMachine):
+class PairRanker(
+    ClassifierMixin,
+    PairMachine,
+    parameters="kernel base C draws tol time_budget memory_budget random_state * warm_start mirrored solver callback",
+):
     """Preference machine with an antisymmetric pair kernel: g(b, a) = −g(a, b) exactly, g > 0 = left first.
 
     min ½θᵀKθ − yᵀθ over 0 ≤ y_i θ_i ≤ C·weight_i, no bias and no equality constraint;
@@ -48,34 +52,9 @@ class PairRanker(ClassifierMixin, PairMachine):
     [0, 2, 1]
     """
 
-    def __init__(
-        self,
-        kernel: str | PairKernel = "difference",
-        base: Any = "linear",
-        C: float = 1.0,
-        draws: Literal["half", "drop"] = "half",
-        tol: float = 1e-3,
-        time_budget: float | None = None,
-        memory_budget: float | None = None,
-        random_state: int | None = None,
-        *,
-        warm_start: bool = False,
-        mirrored: bool = False,
-        solver: Literal["active_set", "smo"] = "active_set",
-        callback: Callback | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.base = base
-        self.C = C
-        self.draws = draws
-        self.tol = tol
-        self.time_budget = time_budget
-        self.memory_budget = memory_budget
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.mirrored = mirrored
-        self.solver = solver
-        self.callback = callback
+    kernel: str | PairKernel = parameter(default="difference", kw_only=False)
+    C: float = parameter(default=1.0, kw_only=False)
+    draws: Literal["half", "drop"] = "half"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from Pairs (or an (n, 2, d) array) and labels +1 (left first), −1 (right first), 0 (draw)."""
@@ -119,7 +98,7 @@ class PairRanker(ClassifierMixin, PairMachine):
 
 def advantages(function: PairFunction, examples: Examples, rows: Ints) -> Floats:
     """g(a, b) for a in `rows` and every b, (len(rows), m)."""
-    if function.two_domains or "invariant" in function.kernel.blocks:
+    if function.n_tables == 2 or "invariant" in function.kernel.blocks:
         raise InputError("the order depends on `invariant` features of each pair; score the pairs you care about")
     if not all(view.blocks for view, _, _ in function.seen):
         raise InputError("this kernel knows only its own pairs; score the pairs you care about")

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from pairlearn.errors import ConflictWarning, InputError
+from pairlearn.errors import ConflictWarning, InputError, warn_user
 from pairlearn.machines.machine import PairMachine, check_positive
-from pairlearn.pair_kernels import PairKernel
+from pairlearn.machines.parameters import parameter
 from pairlearn.pairs import check_labels
-from pairlearn.solvers import Callback
 from pairlearn.solvers.problem import Problem
 from pairlearn.types import Floats, Ints
 
 
-class PairSVC(ClassifierMixin, PairMachine):
+class PairSVC(
+    ClassifierMixin,
+    PairMachine,
+    parameters="kernel base C tol class_weight time_budget memory_budget random_state"
+    " * warm_start mirrored solver callback",
+):
     """Classifier of pairs with a symmetric pair kernel, solved exactly.
 
     min ½θᵀKθ − yᵀθ over 0 ≤ y_i θ_i ≤ C·weight_i, Σθ = 0;   g(a, b) = Σ θ_k K((a, b), pair_k) + b.
@@ -33,7 +36,8 @@ class PairSVC(ClassifierMixin, PairMachine):
     class_weight : {1: w, -1: w}, "balanced" or None.
     time_budget : seconds after which the best solution so far is kept.
     memory_budget : bytes; None takes 60 % of the free memory.
-    random_state : seed of the first working set.
+    random_state : seed of the first working set, for the same result again; None is another one each time, and
+        results then agree to within `tol` only.
     warm_start : start `fit` from the previous solution (other C, added pairs).
     mirrored : train on both orders of every pair with box C/2, for checking; slower.
     solver : "active_set" or "smo" (the plain reference).
@@ -49,34 +53,8 @@ class PairSVC(ClassifierMixin, PairMachine):
     ('converged', True)
     """
 
-    def __init__(
-        self,
-        kernel: str | PairKernel = "tensor_metric",
-        base: Any = "linear",
-        C: float = 1.0,
-        tol: float = 1e-3,
-        class_weight: Mapping[int, float] | Literal["balanced"] | None = None,
-        time_budget: float | None = None,
-        memory_budget: float | None = None,
-        random_state: int | None = None,
-        *,
-        warm_start: bool = False,
-        mirrored: bool = False,
-        solver: Literal["active_set", "smo"] = "active_set",
-        callback: Callback | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.base = base
-        self.C = C
-        self.tol = tol
-        self.class_weight = class_weight
-        self.time_budget = time_budget
-        self.memory_budget = memory_budget
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.mirrored = mirrored
-        self.solver = solver
-        self.callback = callback
+    C: float = parameter(default=1.0, kw_only=False)
+    class_weight: Mapping[int, float] | Literal["balanced"] | None = None
 
     # -- learning
 
@@ -92,7 +70,7 @@ class PairSVC(ClassifierMixin, PairMachine):
                 raise InputError(f"all pairs with label {label:+d} have weight 0; both classes are needed")
         conflicts = pairs.conflicts(labels, ordered=training.kernel.symmetry == "none" and not self.mirrored)
         if len(conflicts):
-            warnings.warn(conflicts.message(), ConflictWarning, stacklevel=2)
+            warn_user(conflicts.message(), ConflictWarning)
         self._learn(training, classification(labels, boxes, total=0.0))
         self.classes_ = np.array([-1, 1])
         return self

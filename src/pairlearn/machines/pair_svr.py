@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from pairlearn.errors import InputError
 from pairlearn.examples import refuse_nonfinite
-from pairlearn.machines.machine import Mirrored, PairMachine, check_positive
-from pairlearn.pair_kernels import PairKernel
+from pairlearn.machines.machine import PairMachine, check_positive
+from pairlearn.machines.parameters import parameter
 from pairlearn.pairs import Pairs
-from pairlearn.solvers import Callback
 from pairlearn.solvers.problem import Problem
 from pairlearn.types import Floats
 
 
-class PairSVR(RegressorMixin, PairMachine):
+class PairSVR(
+    RegressorMixin,
+    PairMachine,
+    parameters="kernel base C epsilon tol time_budget memory_budget random_state * warm_start mirrored solver callback",
+):
     """ε-insensitive regression of a number per pair; symmetric or antisymmetric as the kernel is.
 
     min ½θᵀKθ − yᵀθ + ε‖θ‖₁ over |θ_i| ≤ C·weight_i, with Σθ = 0 and a bias unless the kernel is antisymmetric.
@@ -43,34 +46,8 @@ class PairSVR(RegressorMixin, PairMachine):
     (True, 0.0)
     """
 
-    def __init__(
-        self,
-        kernel: str | PairKernel = "tensor_metric",
-        base: Any = "linear",
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        tol: float = 1e-3,
-        time_budget: float | None = None,
-        memory_budget: float | None = None,
-        random_state: int | None = None,
-        *,
-        warm_start: bool = False,
-        mirrored: Mirrored = False,
-        solver: Literal["active_set", "smo"] = "active_set",
-        callback: Callback | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.base = base
-        self.C = C
-        self.epsilon = epsilon
-        self.tol = tol
-        self.time_budget = time_budget
-        self.memory_budget = memory_budget
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.mirrored = mirrored
-        self.solver = solver
-        self.callback = callback
+    C: float = parameter(default=1.0, kw_only=False)
+    epsilon: float = 0.1
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from Pairs (or an (n, 2, d) array) and one number per pair."""

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
 from pairlearn.errors import InputError
-from pairlearn.machines.machine import Mirrored, PairMachine, Training, check_positive
+from pairlearn.machines.machine import PairMachine, check_positive, operation_for, solve
 from pairlearn.machines.pair_svc import classification
+from pairlearn.machines.parameters import parameter
 from pairlearn.machines.start import feasible
-from pairlearn.pair_kernels import PairKernel
+from pairlearn.machines.training import Training
 from pairlearn.pairs import Pairs, check_signs
-from pairlearn.solvers import Callback, Solution
+from pairlearn.solvers import Solution
 from pairlearn.solvers.problem import Problem, Status
 from pairlearn.types import Floats, Ints
 
@@ -33,7 +34,12 @@ class Switching:
     kkt_gap: float
 
 
-class TransductivePairSVC(ClassifierMixin, PairMachine):
+class TransductivePairSVC(
+    ClassifierMixin,
+    PairMachine,
+    parameters="kernel base C C_unlabelled positive_share max_switches anneal tol time_budget memory_budget"
+    " random_state * mirrored solver callback",
+):
     """Classifier of pairs that also learns from unlabelled ones (y = 0), by multiple label switching.
 
     min over θ and the unknown labels of ½‖w‖² + C Σ_labelled ξ + C_u Σ_unlabelled ξ. Solve; sort the unlabelled
@@ -68,40 +74,12 @@ class TransductivePairSVC(ClassifierMixin, PairMachine):
     True
     """
 
-    def __init__(
-        self,
-        kernel: str | PairKernel = "tensor_metric",
-        base: Any = "linear",
-        C: float = 1.0,
-        C_unlabelled: float | None = None,
-        positive_share: float | None = None,
-        max_switches: int | None = None,
-        anneal: tuple[float, ...] = (0.01, 0.1, 1.0),
-        tol: float = 1e-3,
-        time_budget: float | None = None,
-        memory_budget: float | None = None,
-        random_state: int | None = None,
-        *,
-        mirrored: Mirrored = False,
-        solver: Literal["active_set", "smo"] = "active_set",
-        callback: Callback | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.base = base
-        self.C = C
-        self.C_unlabelled = C_unlabelled
-        self.positive_share = positive_share
-        self.max_switches = max_switches
-        self.anneal = anneal
-        self.tol = tol
-        self.time_budget = time_budget
-        self.memory_budget = memory_budget
-        self.random_state = random_state
-        self.mirrored = mirrored
-        self.solver = solver
-        self.callback = callback
-
-    warm_start = False
+    C: float = parameter(default=1.0, kw_only=False)
+    C_unlabelled: float | None = None
+    positive_share: float | None = None
+    max_switches: int | None = None
+    anneal: tuple[float, ...] = (0.01, 0.1, 1.0)
+    warm_start: bool = parameter(default=False, init=False)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from Pairs (or an (n, 2, d) array) and labels ±1, 0 for unlabelled pairs."""
@@ -145,13 +123,18 @@ class TransductivePairSVC(ClassifierMixin, PairMachine):
 
 
 class _Switcher:
-    """Multiple label switching: current labels, problem and solution, and the history."""
+    """Multiple label switching: current labels, problem and solution, and the history.
+
+    The operator is built once: labels and boxes change from one solve to the next, the kernel does not, and each solve
+    starts from the last. `trained` are the pairs as they are solved (in both orders, if mirrored), `training` as given.
+    The box of the unlabelled pairs grows in stages (`anneal`): labels guessed at first would else be hard to leave.
+    """
 
     def __init__(self, machine: TransductivePairSVC, training: Training, labels: Floats, boxes: Floats) -> None:
         self.machine, self.training, self.labels, self.boxes = machine, training, labels, boxes
         self.unknown = np.nonzero(labels == 0)[0]
         self.trained, self.problem = self._problem(0.0)
-        self.operation = machine._build(self.trained)
+        self.operation = operation_for(machine, self.trained)
         self.history: list[Switching] = []
         self.began = time.perf_counter()
 
@@ -200,7 +183,7 @@ class _Switcher:
         start = None if last is None else feasible(last.coefficients, self.problem)
         budget = self.machine.time_budget
         left = None if budget is None else max(0.0, budget - (time.perf_counter() - self.began))
-        return self.machine._solve(self.problem, self.operation, start, left)
+        return solve(self.machine, self.problem, self.operation, start, left)
 
     def _recorded(self, box: float, switched: int, last: Solution) -> Solution:
         solution = self._solved(box, last)

@@ -4,5 +4,5 @@ from .filtering import NearestNeighbour as NearestNeighbour
 from .filtering import NearestRelevant as NearestRelevant
 from .filtering import Perceptron as Perceptron
 from .filtering import run_filter as run_filter
-from .pseudo_metric import KernelPseudoMetric as KernelPseudoMetric
-from .pseudo_metric import OnlinePseudoMetric as OnlinePseudoMetric
+from .kernelised import KernelPseudoMetric as KernelPseudoMetric
+from .online import OnlinePseudoMetric as OnlinePseudoMetric

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from pairlearn.errors import InputError
-from pairlearn.metrics.pseudo_metric import OnlinePseudoMetric
+from pairlearn.metrics.online import OnlinePseudoMetric
 from pairlearn.pairs import check_signs
 from pairlearn.types import Examples, Floats, Ints
 
@@ -29,12 +29,15 @@ class Filter(Protocol):
         """Learn from one example."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Filtered:
     """What a filter predicted, (n,), beside the labels."""
 
     predictions: Ints
     labels: Ints
+
+    def __repr__(self) -> str:
+        return f"Filtered({len(self.labels)} examples, balanced_error={self.balanced_error:.3g})"
 
     @property
     def false_positives(self) -> float:
@@ -95,20 +98,16 @@ class NearestRelevant:
         """Irrelevant while nothing relevant was seen."""
         if not self.relevant:
             return -1
-        return 1 if not self._is_learnt or self._distances(x).min() < self.metric.threshold_ else -1
+        return 1 if not self.metric.is_learnt or self._distances(x).min() < self.metric.threshold_ else -1
 
     def learn_one(self, x: Any, y: int) -> Self:
         """Teach the metric the pair of x and its nearest relevant example, then remember x if it is relevant."""
         if self.relevant:
-            nearest = int(self._distances(x).argmin()) if self._is_learnt else len(self.relevant) - 1
+            nearest = int(self._distances(x).argmin()) if self.metric.is_learnt else len(self.relevant) - 1
             self.metric.learn_one(x, self.relevant[nearest], y)
         if y > 0:
             self.relevant.append(x)
         return self
-
-    @property
-    def _is_learnt(self) -> bool:
-        return hasattr(self.metric, "state_")
 
     def _distances(self, x: Any) -> Floats:
         """d² to all relevant examples; what depends on them alone is kept until the metric changes."""

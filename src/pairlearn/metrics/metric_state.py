@@ -10,7 +10,7 @@ A lives in coordinates of the span of the differences seen, so it is as small as
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, eigh
@@ -30,13 +30,13 @@ class MetricState:
 
     >>> state = MetricState(np.zeros((2, 2)), 1.0)
     >>> v = np.array([2.0, 0.0])
-    >>> loss = state.meet(v, -1)
+    >>> loss = state.observe(v, -1)
     >>> state.update(v, -1, loss / 17.0)
     >>> loss, float(state.matrix[0, 0]), state.threshold
     (2.0, 0.47058823529411764, 1.0)
     """
 
-    matrix: Floats
+    matrix: Floats = field(repr=False)
     threshold: float
     n_pairs: int = 0
     n_mistakes: int = 0
@@ -45,7 +45,7 @@ class MetricState:
     loss: float = 0.0
     squared_loss: float = 0.0
 
-    def meet(self, v: Floats, y: int) -> float:
+    def observe(self, v: Floats, y: int) -> float:
         """Count a pair and return its loss, max(0, y·(d² − b) + 1); a mistake is a loss of at least 1.
 
         v: coordinates of the difference; its part outside the span has no distance.
@@ -67,6 +67,12 @@ class MetricState:
             self._subtract(v, alpha)
 
     def _subtract(self, v: Floats, alpha: float) -> None:
+        """A ← [A − α v vᵀ]₊: subtracting one rank from a semidefinite A makes at most one negative eigenvalue.
+
+        A few Lanczos steps from v find it: its eigenvector (A − λ)⁻¹v lies in the Krylov space of A and v, and its
+        eigenvalue at the end of the spectrum, where they converge first. That costs some r² where all eigenvalues
+        would cost r³; where it is not sure, `_clip` is.
+        """
         value, u, residual, scale, steps = lowest_ritz(self.matrix, v, alpha, ACCURACY, MOST_STEPS)
         whole = steps == len(v)  # the space was searched in full, or exhausted below
         if value < 0 and (residual <= ACCURACY * scale or whole):

@@ -7,8 +7,7 @@ Lengths matter: scale examples to a length near 1 when nothing speaks against it
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, Self
 
@@ -19,12 +18,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from pairlearn.errors import InputError
-from pairlearn.examples import by_blocks, check_examples, take_examples
-from pairlearn.kernels import Kernel, as_kernel
-from pairlearn.kernels.mapped import Mapped
+from pairlearn.errors import InputError, warn_user
+from pairlearn.examples import by_blocks, check_examples
+from pairlearn.features import note_features
 from pairlearn.metrics.metric_state import MetricState
-from pairlearn.metrics.spans import AnchoredPair, KernelSpan, RowSpan
 from pairlearn.pairs import Pairs, as_pairs, check_signs
 from pairlearn.types import Examples, Floats, Ints
 
@@ -34,7 +31,7 @@ ZERO = 1e-12
 """Eigenvalues below this share of the largest one are rounding."""
 
 
-class _PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
+class PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
     """What the two versions share: the loop over pairs, and everything that follows from coordinates."""
 
     threshold: float
@@ -54,12 +51,17 @@ class _PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
 
     def predict_one(self, a: Any, b: Any) -> int:
         """+1 (similar) or −1; before anything was learnt all distances are 0, and all pairs similar."""
-        return int(self.predict(_pair_of(a, b))[0]) if hasattr(self, "state_") else 1
+        return int(self.predict(_pair_of(a, b))[0]) if self.is_learnt else 1
+
+    @property
+    def is_learnt(self) -> bool:
+        """Whether any pair has been learnt from."""
+        return "state_" in vars(self)
 
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Learn from pairs one by one, in their order, on top of what is known."""
         pairs, labels = self._checked(X, y)
-        if not hasattr(self, "state_"):
+        if not self.is_learnt:
             self._begin(pairs)
         self._check_width(pairs.examples)
         self._sweep(pairs, labels)
@@ -81,12 +83,11 @@ class _PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
             self.fit_status_ = self._sweeps(pairs, labels)
         self.max_loss_ = self._largest_loss(pairs, labels)
         if self.max_loss_ > self.beta:
-            warnings.warn(
+            warn_user(
                 f"{self.fit_status_} after {self.n_sweeps_} sweeps with a largest loss of {self.max_loss_:.3g}, above "
                 f"beta = {self.beta:g}; the metric is usable. Raise max_sweeps or beta; if no metric can tell these "
                 "pairs apart, gamma > 0 makes single pairs weigh less",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 
@@ -102,11 +103,16 @@ class _PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
         return "iteration limit"
 
     def _sweep(self, pairs: Pairs, labels: Floats) -> None:
+        """One pass over the pairs in their order.
+
+        A pair without loss changes nothing, and its difference need not be in the span. One with a loss that points out
+        of the span extends it first; A gets a row and a column of zeros, since nothing was known of that direction.
+        """
         state = self.state_
         for item, y in zip(self._items(pairs), labels.astype(int).tolist(), strict=True):
             found = self.span_.locate(item)
             v = found.coordinates
-            loss = state.meet(v, y)
+            loss = state.observe(v, y)
             if loss == 0:
                 continue
             if found.length > 0:
@@ -115,9 +121,10 @@ class _PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
                 # Both at once: Ctrl-C comes before or after, never between.
                 self.span_, state.matrix = span, matrix
             state.update(v, y, loss / (found.square**2 + 1.0 + self.gamma))
-            self.span_, state.matrix = self.span_.widened(state.matrix)
+            self.span_, state.matrix = self.span_.simplified(state.matrix)
 
     def _largest_loss(self, pairs: Pairs, labels: Floats) -> float:
+        """max(0, 1 − y·(b − d²)) over all pairs, by the metric as it is now."""
         return max(0.0, float(np.max(1.0 - labels * self.decision_function(pairs))))
 
     def _checked(self, X: Any, y: Any) -> tuple[Pairs, Floats]:
@@ -138,14 +145,18 @@ class _PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
         self.span_ = self._span(pairs)
         self.state_ = MetricState(np.zeros((len(self.span_), len(self.span_))), float(self.threshold))
         self.classes_ = np.array([-1, 1])
+        note_features(self, pairs)
 
     def _span(self, pairs: Pairs) -> Any:
+        """The empty span in which differences of these examples are held."""
         raise NotImplementedError
 
     def _items(self, pairs: Pairs) -> Iterable[Any]:
+        """What the span locates of every pair: a difference, or two examples with their anchors."""
         raise NotImplementedError
 
     def _check_width(self, examples: Examples) -> None:
+        """Refuse examples that cannot be compared with those learnt from."""
         raise NotImplementedError
 
     # -- using
@@ -160,30 +171,37 @@ class _PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self, "state_")
         pairs = _one_table(as_pairs(X))
         self._check_width(pairs.examples)
-        used, matrix = pairs.used_examples(), self.state_.matrix
-        rows = self.span_.coordinates(take_examples(pairs.examples, used))
+        compact, matrix = pairs.compacted().pairs, self.state_.matrix
+        rows = self.span_.coordinates(compact.examples)
         if len(pairs) > 4 * len(matrix):  # then a root of A costs less than it saves
             weighted = rows = rows @ self._root(None)
         else:
             weighted = rows @ matrix
-        left, right = (np.searchsorted(used, column) for column in pairs.columns)
 
         def distances(a: Ints, b: Ints) -> Floats:
             return np.einsum("ij,ij->i", rows[a] - rows[b], weighted[a] - weighted[b])
 
-        return self.threshold_ - np.maximum(by_blocks(left, right, distances, rows.shape[1]), 0.0)
+        return self.threshold_ - np.maximum(by_blocks(*compact.columns, distances, rows.shape[1]), 0.0)
 
     def predict(self, X: Any) -> Ints:
         """+1 (similar) where b − d² > 0, else −1."""
         return np.where(self.decision_function(X) > 0, 1, -1)
 
-    def transform(self, X: Examples) -> Floats:
+    def transform(self, X: Examples | Pairs) -> Any:
         """Map examples so that Euclid's distance is the learnt one, (n, q): A^½ x up to a rotation.
 
-        The axes are the eigenvectors of A by falling eigenvalue; `n_components` keeps the first q of them.
+        The axes are the eigenvectors of A by falling eigenvalue; `n_components` keeps the first q of them. Pairs come
+        back as pairs over the mapped examples, so that a metric can stand before a machine in a pipeline.
         """
         check_is_fitted(self, "state_")
+        if isinstance(X, Pairs):
+            return _one_table(X).with_examples(self.transform(X.examples))
         return self.span_.coordinates(self._table(X)) @ self._root(self.n_components)
+
+    def fit_transform(self, X: Any, y: Any = None, **options: Any) -> Pairs:
+        """Fit, and the same pairs over the mapped examples."""
+        pairs = as_pairs(X)
+        return self.fit(pairs, y, **options).transform(pairs)
 
     def distance(self, A: Examples, B: Examples) -> Floats:
         """d of every example of A with every example of B, (len(A), len(B))."""
@@ -201,7 +219,10 @@ class _PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
         return self.threshold_ - self.distance(probe, gallery) ** 2
 
     def _root(self, n_components: int | None) -> Floats:
-        """W with A = W Wᵀ in coordinates, columns by falling eigenvalue, (r, q)."""
+        """W with A = W Wᵀ in coordinates, columns by falling eigenvalue, (r, q).
+
+        By eigenvectors, not by Cholesky: A is only semidefinite, and its first q columns are the best q dimensions.
+        """
         values, vectors = eigh(self.state_.matrix) if len(self.state_.matrix) else (np.zeros(0), np.zeros((0, 0)))
         values, vectors = values[::-1], vectors[:, ::-1]
         kept = np.flatnonzero(values > ZERO * values.max(initial=0.0))[:n_components]
@@ -213,149 +234,12 @@ class _PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
         return table
 
 
-class OnlinePseudoMetric(_PseudoMetric):
-    """Learn d(x, x')² = (x − x')ᵀA(x − x') and a threshold b from pairs, one at a time (POLA).
-
-    loss = max(0, y(d² − b) + 1), α = loss/(‖v‖⁴ + 1 + gamma), v = x − x': A ← [A − yα·v vᵀ]₊, b ← max(1, b + yα).
-    threshold: b at the start, ≥ 1. gamma: > 0 when no metric tells all pairs apart. beta, max_sweeps: when `fit` ends.
-    n_components: how many dimensions `transform` keeps. Examples are rows of numbers, dense or sparse.
-
-    >>> import numpy as np, pairlearn as pl
-    >>> metric = pl.OnlinePseudoMetric()
-    >>> for _ in range(20):
-    ...     metric = metric.learn_one([0.0, 0.0], [0.0, 1.0], +1).learn_one([0.0, 0.0], [1.0, 0.0], -1)
-    >>> metric.predict_one([5.0, 5.0], [5.1, 5.9]), metric.predict_one([5.0, 5.0], [6.2, 5.0])
-    (1, -1)
-    >>> metric.mahalanobis_matrix_.round(1).tolist()
-    [[2.0, 0.0], [0.0, 0.0]]
-    """
-
-    def __init__(
-        self,
-        threshold: float = 1.0,
-        *,
-        gamma: float = 0.0,
-        beta: float = 0.1,
-        max_sweeps: int = 20,
-        n_components: int | None = None,
-        callback: Sweep | None = None,
-    ) -> None:
-        self.threshold = threshold
-        self.gamma = gamma
-        self.beta = beta
-        self.max_sweeps = max_sweeps
-        self.n_components = n_components
-        self.callback = callback
-
-    @property
-    def mahalanobis_matrix_(self) -> Floats:
-        """A in the coordinates of the examples, (d, d)."""
-        half = self.span_.directions(self.state_.matrix)
-        whole: Floats = self.span_.directions(half.T)
-        return whole
-
-    def base_kernel(self) -> Mapped:
-        """The base kernel k(x, x') = xᵀA x', with `transform` as its feature map, for the machines on pairs.
-
-        >>> import numpy as np, pairlearn as pl
-        >>> X, classes = pl.data.double_interval(20, 5, 30, seed=0)
-        >>> pairs = pl.all_pairs(X)
-        >>> metric = pl.OnlinePseudoMetric(max_sweeps=1).partial_fit(pairs, pairs.labels(classes))
-        >>> machine = pl.PairSVC("metric", metric.base_kernel()).fit(pairs, pairs.labels(classes))
-        >>> bool(np.mean(machine.predict(pairs) == pairs.labels(classes)) > 0.95)
-        True
-        """
-        check_is_fitted(self, "state_")
-        return Mapped(self.span_.directions(self._root(self.n_components)))
-
-    def _span(self, pairs: Pairs) -> RowSpan:
-        if not (sparse.issparse(pairs.examples) or getattr(pairs.examples, "ndim", 0) == 2):
-            raise InputError(
-                "this metric compares rows of numbers; for other examples use pl.metrics.KernelPseudoMetric"
-            )
-        return RowSpan.of(pairs.examples.shape[1])
-
-    def _check_width(self, examples: Examples) -> None:
-        shape: tuple[int, ...] = getattr(examples, "shape", ())
-        wanted = self.span_.n_features
-        if len(shape) != 2 or shape[1] != wanted:
-            raise InputError(f"the metric was learnt from rows of {wanted} numbers, these examples have shape {shape}")
-
-    def _items(self, pairs: Pairs) -> Iterator[Floats]:
-        X = pairs.examples
-        for i, j in zip(*(column.tolist() for column in pairs.columns), strict=True):
-            v = (X[[i]] - X[[j]]).toarray().ravel() if sparse.issparse(X) else X[i] - X[j]
-            yield v.astype(np.float64)
-
-
-class KernelPseudoMetric(_PseudoMetric):
-    """The same in the feature space of a base kernel: d² = (φ(x) − φ(x'))ᵀA(φ(x) − φ(x')).
-
-    base: a name, a Kernel or a callable, positive semidefinite. budget: at most so many differences φ(x) − φ(x') are
-    kept, the first ones that cost a loss; later ones are projected on their span. Other options as for
-    `OnlinePseudoMetric`, to which the linear kernel leads back.
-
-    >>> import numpy as np, pairlearn as pl
-    >>> X = np.array([[0.0, 0.1], [1.0, 1.1], [0.1, 1.0], [1.1, 0.0]])  # exclusive or
-    >>> pairs = pl.all_pairs(X, reflexive=False)
-    >>> metric = pl.metrics.KernelPseudoMetric("rbf", max_sweeps=200).fit(pairs, pairs.labels([0, 0, 1, 1]))
-    >>> metric.predict(pairs).tolist(), metric.fit_status_
-    ([1, -1, -1, -1, -1, 1], 'converged')
-    """
-
-    def __init__(
-        self,
-        base: Any = "rbf",
-        threshold: float = 1.0,
-        *,
-        gamma: float = 0.0,
-        beta: float = 0.1,
-        max_sweeps: int = 20,
-        n_components: int | None = None,
-        budget: int | None = None,
-        callback: Sweep | None = None,
-    ) -> None:
-        self.base = base
-        self.threshold = threshold
-        self.gamma = gamma
-        self.beta = beta
-        self.max_sweeps = max_sweeps
-        self.n_components = n_components
-        self.budget = budget
-        self.callback = callback
-
-    @property
-    def n_support_(self) -> int:
-        """How many pairs are kept."""
-        return len(self.span_)
-
-    def _span(self, pairs: Pairs) -> KernelSpan:
-        if self.budget is not None and not self.budget >= 1:
-            raise InputError(f"budget must be at least 1, got {self.budget!r}; None keeps all")
-        kernel = as_kernel(self.base)
-        if kernel.definite is False:
-            raise InputError(
-                "this kernel is not positive semidefinite, so it has no feature space; use pl.BasisExpansion first"
-            )
-        kernel = kernel.resolved(take_examples(pairs.examples, pairs.used_examples()))
-        return KernelSpan(kernel, None, None, np.zeros((0, 0)), self.budget)
-
-    def _check_width(self, examples: Examples) -> None:
-        """The kernel itself refuses examples that it cannot compare."""
-
-    def _items(self, pairs: Pairs) -> Iterator[AnchoredPair]:
-        kernel: Kernel = self.span_.kernel
-        return AnchoredPair.each(kernel, pairs.examples, *pairs.columns)
-
-
 def _squares(rows: Floats) -> Floats:
     return np.einsum("ij,ij->i", rows, rows)
 
 
 def _one_table(pairs: Pairs) -> Pairs:
-    if pairs.right_examples is not None:
-        raise InputError("a pseudo-metric compares examples of one table; these pairs join two")
-    return pairs
+    return pairs.require_one_table("a pseudo-metric compares examples of one table; these pairs join two")
 
 
 def _pair_of(a: Any, b: Any) -> Pairs:

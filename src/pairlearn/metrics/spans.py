@@ -15,14 +15,13 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import solve_triangular
 
-from pairlearn.examples import count_examples, take_examples
+from pairlearn.examples import count_examples, stack_examples, take_examples
 from pairlearn.kernels import Kernel
-from pairlearn.kernels.similarity import Columns
 from pairlearn.types import Examples, Floats, Ints
 
-NOTHING = 1e-10
+ROUNDING = 1e-10
 """A rest shorter than this share of its difference is rounding."""
-WHOLE = 1 / 3
+MOST_FOR_BASIS = 1 / 3
 """From this share of the features in use on, plain coordinates are cheaper than a basis."""
 
 
@@ -35,7 +34,7 @@ class Located(NamedTuple):
     length: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RowSpan:
     """Basis vectors as rows, (r, d), or None for plain coordinates: those of the features that are in use.
 
@@ -61,6 +60,9 @@ class RowSpan:
     def __len__(self) -> int:
         return len(self.active) if self.basis is None else len(self.basis)
 
+    def __repr__(self) -> str:
+        return f"RowSpan({len(self)} of {self.n_features} dimensions)"
+
     def locate(self, v: Floats) -> Located:
         """Project twice: the second time removes what rounding left."""
         square = float(v @ v)
@@ -73,7 +75,7 @@ class RowSpan:
         again = self.basis @ rest
         rest -= again @ self.basis
         length = float(np.sqrt(rest @ rest))
-        is_rounding = length <= NOTHING * np.sqrt(square)
+        is_rounding = length <= ROUNDING * np.sqrt(square)
         return Located(coordinates + again, square, rest, 0.0 if is_rounding else length)
 
     def extended(self, found: Located) -> tuple[RowSpan, Floats]:
@@ -86,9 +88,13 @@ class RowSpan:
         active = np.append(self.active, np.setdiff1d(active, self.active))
         return replace(self, active=active), found.rest[active]
 
-    def widened(self, matrix: Floats) -> tuple[RowSpan, Floats]:
-        """Span and matrix in plain coordinates once the basis is large, else as they are."""
-        if self.basis is None or len(self.basis) < WHOLE * len(self.active):
+    def simplified(self, matrix: Floats) -> tuple[RowSpan, Floats]:
+        """Span and matrix in plain coordinates once the basis is large, else as they are.
+
+        A = BᵀMB for basis rows B, (r, d): projecting a difference twice costs about 4·r·d products, which from r = d/3
+        on is more than the d² of an update in plain coordinates, where nothing needs to be projected.
+        """
+        if self.basis is None or len(self.basis) < MOST_FOR_BASIS * len(self.active):
             return self, matrix
         plain = self.basis[:, self.active]
         wide = plain.T @ matrix @ plain
@@ -121,10 +127,10 @@ class AnchoredPair(NamedTuple):
         """The pairs of a table one by one."""
         anchors = kernel.anchor(examples, np.arange(count_examples(examples)))
         for both in np.column_stack([left, right]):
-            yield cls(take_examples(examples, both), _taken(anchors, both))
+            yield cls(take_examples(examples, both), take_examples(anchors, both))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class KernelSpan:
     """Differences φ(x_i) − φ(x'_i) in the feature space of a kernel, with the Cholesky factor L of their Gram matrix.
 
@@ -140,6 +146,9 @@ class KernelSpan:
 
     def __len__(self) -> int:
         return len(self.factor)
+
+    def __repr__(self) -> str:
+        return f"KernelSpan({self.kernel!r}, {len(self)} differences)"
 
     def locate(self, pair: AnchoredPair) -> Located:
         """Coordinates of φ(x) − φ(x') by forward substitution."""
@@ -157,10 +166,12 @@ class KernelSpan:
         """With one more pair; and the coordinates of its difference."""
         row = np.append(found.coordinates, found.length)
         factor = np.vstack([np.pad(self.factor, ((0, 0), (0, 1))), row])
-        left, right = (_taken(found.rest, np.array([k])) for k in (0, 1))
-        return replace(self, left=_joined(self.left, left), right=_joined(self.right, right), factor=factor), row
+        left, right = (take_examples(found.rest, np.array([k])) for k in (0, 1))
+        if len(self):
+            left, right = stack_examples(self.left, left), stack_examples(self.right, right)
+        return replace(self, left=left, right=right, factor=factor), row
 
-    def widened(self, matrix: Floats) -> tuple[KernelSpan, Floats]:
+    def simplified(self, matrix: Floats) -> tuple[KernelSpan, Floats]:
         """A feature space has no coordinates of its own."""
         return self, matrix
 
@@ -176,20 +187,3 @@ class KernelSpan:
 
     def _solve(self, products: Floats) -> Floats:
         return np.asarray(solve_triangular(self.factor, products, lower=True, check_finite=False))
-
-
-def _taken(anchors: Any, index: Ints) -> Any:
-    if isinstance(anchors, Columns):
-        return Columns(anchors.index[index], anchors.n_columns)
-    return take_examples(anchors, index)
-
-
-def _joined(anchors: Any, more: Any) -> Any:
-    """Both tables, one after the other; None is an empty table."""
-    if anchors is None:
-        return more
-    if isinstance(anchors, Columns):
-        return Columns(np.concatenate([anchors.index, more.index]), anchors.n_columns)
-    if sparse.issparse(anchors):
-        return sparse.csr_array(sparse.vstack([anchors, more]))
-    return np.concatenate([anchors, more]) if isinstance(anchors, np.ndarray) else [*anchors, *more]

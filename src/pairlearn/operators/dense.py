@@ -11,7 +11,10 @@ from pairlearn.types import Floats, Ints
 
 
 class DenseOperator(PairOperator):
-    """An explicit symmetric (n, n) matrix."""
+    """An explicit symmetric (n, n) matrix.
+
+    A product with few non-zeros reads only their rows, which are its columns, since the matrix is symmetric.
+    """
 
     def __init__(self, matrix: Floats) -> None:
         self.matrix = np.ascontiguousarray(matrix, dtype=np.float64)

@@ -1,34 +1,27 @@
-"""A memory plan: which operator serves these pairs within the budget, and why."""
+"""The memory plan: what is held of these pairs within the budget, and which operator that allows.
+
+One rule: `fixed` (all that is held whatever the solver does) plus the working set (what the solver may take) stays
+within the budget. Everyone who needs memory later asks the plan for it, in bytes.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from pairlearn.errors import InputError, TooLargeError
-from pairlearn.examples import count_examples, take_examples
-from pairlearn.kernels import Gram, Kernel, TwoDomains
-from pairlearn.kernels.gram import check_definite, gram_matrix
-from pairlearn.operators.base import PairOperator
-from pairlearn.operators.blocked import BlockedOperator, Sources
-from pairlearn.operators.product import FeatureOperator, ProductOperator, SumOperator
-from pairlearn.operators.rows import PairRows, Shown, show, stacked
-from pairlearn.operators.source import Source
-from pairlearn.pair_kernels import PairKernel, ViewKernel
-from pairlearn.pairs import Pairs, Triangle
-from pairlearn.types import Examples, Floats, Ints
+from pairlearn.kernels import Kernel
+from pairlearn.linalg.room import BYTES, order_within
+from pairlearn.pair_kernels import PairKernel
 
 Kind = Literal["product", "blocked"]
 PER_PAIR = 8 * 9
 """Bytes per pair that every solver needs: bounds, labels, coefficients, gradient, selection keys, columns."""
 
-BYTES_OF_SET = 12
-"""Memory per pair of pairs of the largest working set: its matrix, and the factor of a smaller one."""
+LEAST_SET = 2 * 8 * 512**2
+"""Bytes without which no plan is made: room for a working set of some 590 pairs."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +30,8 @@ class Plan:
 
     `kind` is "product" (fast matrix products) or "blocked" (blocks on demand); `gram` says whether the m × m
     matrix is held or values come from the examples each time; `working_set` is the largest number of pairs
-    that there is room to optimise together.
+    that there is room to optimise together. `bytes` is the most that all this takes, `budget` what was allowed, and
+    `memory` what is left of that to the solver, for its working set or whatever it does instead (0: not known).
     """
 
     kind: Kind
@@ -45,13 +39,22 @@ class Plan:
     working_set: int
     bytes: int
     budget: int
+    memory: int = 0
+
+    @property
+    def block_bytes(self) -> int:
+        """Bytes that one block of kernel values may take."""
+        return block_bytes(self.budget)
 
     def __str__(self) -> str:
         held = "base Gram matrix held" if self.gram else "base kernel values computed anew"
         return (
             f"{self.kind} operator, {held}, working set up to {self.working_set:,} pairs, "
-            f"about {self.bytes / 2**20:,.0f} MiB of {self.budget / 2**20:,.0f} MiB"
+            f"up to {self.bytes / 2**20:,.0f} MiB of {self.budget / 2**20:,.0f} MiB"
         )
+
+
+# --------------------------------------------------------------------------- the budget
 
 
 def available_memory() -> int:
@@ -75,10 +78,40 @@ def check_budget(memory_budget: float | None) -> int:
     return int(memory_budget)
 
 
+def block_bytes(budget: int) -> int:
+    """Bytes for one block of kernel values: 128 MiB, or an eighth of a small budget."""
+    return min(2**27, budget // 8)
+
+
+# --------------------------------------------------------------------------- the choice
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What pairs need, in bytes: per pair, for the Gram matrices of all bases, for features (None: some have none).
+
+    `products` says that the kernel is a sum of tables and of views with features, so that fast products serve it.
+    """
+
+    per_pair: int
+    gram: int
+    features: int | None
+    products: bool
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An operator, whether it holds the Gram matrix, and what it takes beside the working set."""
+
+    kind: Kind
+    gram: bool
+    fixed: int
+
+
 def make_plan(
     kernel: PairKernel,
     n_pairs: int,
-    n_examples: int | tuple[int, int],
+    n_examples: int | tuple[int, ...],
     budget: int,
     *,
     ranks: Mapping[Kernel, int],
@@ -88,188 +121,51 @@ def make_plan(
     """The plan for n pairs of m examples (or of m₁ × m₂, in two domains).
 
     `ranks` gives the feature dimension of bases that have one, `width` the number of features per pair; `products`
-    says whether every view has features.
+    says whether every view has features. Nothing is computed or allocated: sizes are all that a plan needs.
+
+    >>> import pairlearn as pl
+    >>> kernel = pl.pair_kernel("tensor").on(pl.kernels.Gaussian(1.0))
+    >>> plan = make_plan(kernel, n_pairs=10**6, n_examples=10**4, budget=4 * 10**9, ranks={})
+    >>> plan.kind, plan.gram, plan.bytes <= plan.budget
+    ('product', True, True)
     """
     sizes = n_examples if isinstance(n_examples, tuple) else (n_examples,)
-    per_pair = (PER_PAIR + 8 * width) * n_pairs
-    gram_bytes = 8 * sum(m**2 for m in sizes) * len(kernel.bases)
-    # A fast product holds the Gram matrix, its product with the coefficients and one block.
-    fast = 3 * gram_bytes
-    low_rank = all(base in ranks for base in kernel.bases)
-    feature_bytes = 3 * 8 * max(sizes) * sum(ranks.values())
-    least = 2 * 8 * 512**2
-    products = products and kernel.split()[2] is None
-    if products and low_rank:
-        gram = per_pair + fast + least <= budget
-        kind, fixed = "product", per_pair + feature_bytes + (gram_bytes if gram else 0)
-    elif products and per_pair + fast + least <= budget:
-        kind, gram, fixed = "product", True, per_pair + fast
-    else:
-        buffer = _buffer(budget)
-        gram = per_pair + 2 * gram_bytes + buffer + least <= budget
-        kind, fixed = "blocked", per_pair + (2 * gram_bytes if gram else 0) + buffer
-    rest = budget - fixed
-    if rest < least:
-        raise TooLargeError(
-            f"{n_pairs:,} pairs of {' × '.join(f'{m:,}' for m in sizes)} examples need about "
-            f"{(fixed + least) / 2**20:,.1f} MiB, but the budget is {budget / 2**20:,.1f} MiB; raise memory_budget, "
-            "train on fewer pairs (pairs[rng.choice(len(pairs), n, replace=False)]) or use a linear base"
-        )
-    working_set = min(int(np.sqrt(rest / BYTES_OF_SET)), 60_000)
-    usual = min(n_pairs, working_set, 5000)
-    return Plan(kind, gram, working_set, fixed + 20 * usual**2, budget)  # type: ignore[arg-type]
+    needs = Needs(
+        per_pair=(PER_PAIR + 8 * width) * n_pairs,
+        gram=8 * sum(m**2 for m in sizes) * len(kernel.bases),
+        features=3 * 8 * max(sizes) * sum(ranks.values()) if all(base in ranks for base in kernel.bases) else None,
+        products=products and kernel.split()[2] is None,
+    )
+    choice = choose(needs, budget)
+    rest = budget - choice.fixed
+    if rest < LEAST_SET:
+        raise _too_large(n_pairs, sizes, choice.fixed + LEAST_SET, budget)
+    working_set = order_within(rest)
+    most = choice.fixed + BYTES * min(n_pairs, working_set) ** 2
+    return Plan(choice.kind, choice.gram, working_set, most, budget, rest)
 
 
-def _buffer(budget: int) -> int:
-    """Bytes for one block of kernel values."""
-    return min(2**27, budget // 8)
+def _too_large(n_pairs: int, sizes: tuple[int, ...], needed: int, budget: int) -> TooLargeError:
+    return TooLargeError(
+        f"{n_pairs:,} pairs of {' × '.join(f'{m:,}' for m in sizes)} examples need about {needed / 2**20:,.1f} MiB, "
+        f"but the budget is {budget / 2**20:,.1f} MiB; raise memory_budget, train on fewer pairs "
+        "(pairs[rng.choice(len(pairs), n, replace=False)]) or use a linear base"
+    )
 
 
-@dataclass(frozen=True)
-class Operation:
-    """An operator on training pairs, the plan behind it and the resolved kernel."""
+def choose(needs: Needs, budget: int) -> Choice:
+    """The fastest operator that leaves room for a working set: products, with a Gram matrix if it fits, else blocks.
 
-    operator: PairOperator
-    plan: Plan
-    kernel: PairKernel
-
-
-Grams = tuple[Gram | None, Gram | None]
-
-
-def build(
-    kernel: PairKernel, pairs: Pairs, grams: Grams = (None, None), memory_budget: float | None = None
-) -> Operation:
-    """Operator, plan and resolved kernel for training pairs.
-
-    `kernel` has all its bases set; only examples that occur in the pairs are used. `grams` are matrices that the
-    caller has already, of left and right examples.
+    A fast product holds a Gram matrix, its product with the coefficients and one block, three times its size; over
+    features three tables of these, and then the Gram matrix only serves single rows. Blocks need it twice while it
+    is computed.
     """
-    sides = _sides(pairs)
-    kernel, shown = _resolved(kernel, pairs, sides)
-    bases = [base for base in kernel.bases if base is not None]
-    features = {(base, side): side.features(base) for base in bases for side in sides}
-    ranks = {base: _rank([features[base, side] for side in sides]) for base in bases}
-    ranks = {base: rank for base, rank in ranks.items() if 0 < 2 * rank < max(map(len, sides))}
-    sizes = len(sides[0]) if len(sides) == 1 else (len(sides[0]), len(sides[1]))
-    width = sum(table.shape[1] for table in shown.values() if hasattr(table, "shape"))
-    budget = check_budget(memory_budget)
-    mapped = [_view_features(leaf, shown[leaf.view, False], factor) for factor, leaf in kernel.split()[1]]
-    linear = [Z for Z in mapped if Z is not None]
-    products = len(linear) == len(mapped)
-    plan = make_plan(kernel, len(pairs), sizes, budget, ranks=ranks, width=width, products=products)
-    sources: dict[Kernel | None, Source] = {}
-    for base in bases:
-        parts = [
-            side.source(base, plan.gram, gram, features[base, side] if base in ranks else None)
-            for side, gram in zip(sides, grams, strict=False)
-        ]
-        sources[base] = parts[0] if len(parts) == 1 else replace(parts[0], other=parts[1])
-    left, right = sides[0].renumbered(pairs.left), sides[-1].renumbered(pairs.right)
-    rows = PairRows(left, right, shown)
-    return Operation(_operator(kernel, plan, sources, rows, pairs.triangle, linear), plan, kernel)
-
-
-@dataclass(frozen=True, eq=False)
-class _Side:
-    """One table of examples and the rows of it that the pairs use; `number` is 0 on the left, 1 on the right."""
-
-    examples: Examples
-    used: Ints
-    number: int
-
-    def __len__(self) -> int:
-        return len(self.used)
-
-    @cached_property
-    def chosen(self) -> Examples:
-        whole = len(self.used) == count_examples(self.examples)
-        return self.examples if whole else take_examples(self.examples, self.used)
-
-    def base(self, kernel: Kernel) -> Kernel:
-        if isinstance(kernel, TwoDomains):
-            return kernel.right if self.number else kernel.left
-        return kernel
-
-    def features(self, kernel: Kernel) -> Floats | None:
-        return self.base(kernel).features(self.chosen)
-
-    def renumbered(self, column: Ints) -> Ints:
-        """Places among the used examples."""
-        n = count_examples(self.examples)
-        if len(self.used) == n:
-            return column
-        position = np.zeros(n, dtype=np.int32)
-        position[self.used] = np.arange(len(self.used), dtype=np.int32)
-        return position[column]
-
-    def source(self, kernel: Kernel, held: bool, gram: Gram | None, features: Floats | None) -> Source:
-        """The source of this side's values, with its Gram matrix if it is to be held."""
-        base, matrix = self.base(kernel), None
-        if held:
-            shared = gram is not None and base == gram.kernel and gram.examples is self.examples
-            matrix = _restricted(gram, self.used) if shared and gram else gram_matrix(base, self.examples, self.used)
-            check_definite(base, matrix)
-        wide = None if features is None else np.ascontiguousarray(features, dtype=np.float64)
-        return Source(base, None if held else self.chosen, matrix, wide)
-
-
-def _sides(pairs: Pairs) -> list[_Side]:
-    left = _Side(pairs.examples, pairs.used_examples(), 0)
-    if pairs.right_examples is None:
-        return [left]
-    return [left, _Side(pairs.right_examples, pairs.used_right_examples(), 1)]
-
-
-def _resolved(kernel: PairKernel, pairs: Pairs, sides: list[_Side]) -> tuple[PairKernel, Shown]:
-    """The kernel with every data-dependent parameter fixed on the training pairs, and what its views show of them."""
-    resolved: dict[Kernel, Kernel] = {}
-    for base in kernel.bases:
-        if base is None:
-            raise InputError("this pair kernel has no base kernel; use kernel.on(base)")
-        if len(sides) == 1 and isinstance(base, TwoDomains):
-            raise InputError(
-                "two base kernels need pairs of two domains: pl.Pairs(drugs, left, right, right_examples=targets)"
-            )
-        parts = [side.base(base).resolved(side.chosen) for side in sides]
-        resolved[base] = parts[0] if len(parts) == 1 else TwoDomains(parts[0], parts[1])
-    shown = show(kernel, pairs)
-    # No parameter may depend on the order in which a pair is given; pairs of two tables have only one.
-    orders = [shown, show(kernel, pairs.swapped())] if len(sides) == 1 else [shown]
-    both = {key: stacked([tables[key] for tables in orders]) for key in shown}
-    seen = [leaf for leaf in kernel.leaves if isinstance(leaf, ViewKernel)]
-    views = {(leaf.view, leaf.kernel): leaf.kernel.resolved(both[leaf.view, leaf.swapped[0]]) for leaf in seen}
-    return kernel.rebased(resolved, views), shown
-
-
-def _rank(features: list[Floats | None]) -> int:
-    """Feature dimension of the sides together, 0 when one of them has none."""
-    return 0 if any(Z is None for Z in features) else max(Z.shape[1] for Z in features if Z is not None)
-
-
-def _operator(
-    kernel: PairKernel,
-    plan: Plan,
-    sources: Sources,
-    rows: PairRows,
-    triangle: Triangle | None,
-    linear: list[Floats],
-) -> PairOperator:
-    if plan.kind == "blocked":
-        return BlockedOperator(kernel, sources, rows, _buffer(plan.budget))
-    parts: list[PairOperator] = [
-        ProductOperator(table, sources[table.base], rows.left, rows.right, triangle) for table in kernel.split()[0]
-    ]
-    if linear:
-        parts.append(FeatureOperator(np.hstack(linear)))
-    return parts[0] if len(parts) == 1 else SumOperator(parts)
-
-
-def _view_features(leaf: ViewKernel, table: Examples, factor: float) -> Floats | None:
-    Z = leaf.kernel.features(table)
-    return None if Z is None or factor < 0 else np.sqrt(factor) * np.asarray(Z, dtype=np.float64)
-
-
-def _restricted(gram: Gram, used: Ints) -> Floats:
-    whole = len(used) == len(gram)
-    return np.ascontiguousarray(gram.matrix if whole else gram.matrix[np.ix_(used, used)], dtype=np.float64)
+    room = budget - needs.per_pair - LEAST_SET
+    if needs.products and needs.features is not None:
+        gram = 3 * needs.gram <= room
+        return Choice("product", gram, needs.per_pair + needs.features + (needs.gram if gram else 0))
+    if needs.products and 3 * needs.gram <= room:
+        return Choice("product", True, needs.per_pair + 3 * needs.gram)
+    block = block_bytes(budget)
+    gram = 2 * needs.gram + block <= room
+    return Choice("blocked", gram, needs.per_pair + (2 * needs.gram if gram else 0) + block)

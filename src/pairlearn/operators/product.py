@@ -11,10 +11,9 @@ from scipy import sparse
 from pairlearn.linalg.threads import blas_threads
 from pairlearn.loops import products
 from pairlearn.operators.base import PairOperator
-from pairlearn.operators.blocked import table_block, table_diagonal
-from pairlearn.operators.form import Matrix, PairForm, times
+from pairlearn.operators.form import Matrix, PairForm, SideForm, times
 from pairlearn.operators.rows import PairRows
-from pairlearn.operators.source import Source
+from pairlearn.operators.source import AnySource, Source
 from pairlearn.operators.thin import Thin, thin_table
 from pairlearn.pair_kernels import Table
 from pairlearn.pairs import Triangle
@@ -25,26 +24,33 @@ FEW = 0.03
 
 
 class ProductOperator(PairOperator):
-    """Gram matrix of one table over pairs of m examples; needs the Gram matrix or features of the examples."""
+    """Gram matrix of one table over pairs of m examples; needs the Gram matrix or features of the examples.
 
-    def __init__(self, table: Table, source: Source, left: Ints, right: Ints, triangle: Triangle | None = None) -> None:
+    (K θ)_i = g(a_i, b_i) for the quadratic form g of θ, so with E a row per example: T = E M once, then T Eᵀ holds
+    the crossed part of all m² pairs. That is two products of m × r matrices, whatever the number n of pairs. Who
+    needs all pairs in order takes the upper triangle of T Eᵀ, who needs many picks from its row blocks, and who needs
+    few multiplies single rows.
+    """
+
+    def __init__(
+        self, table: Table, source: AnySource, left: Ints, right: Ints, triangle: Triangle | None = None
+    ) -> None:
         self.table, self.source = table, source
         self.pairs, self.triangle = PairRows(left, right), triangle
         self.n_pairs = len(left)
-        m = source.n_examples
+        m = source.left.n_examples
         self.step = max(64, -(-m // 16))
-        if triangle is not None:
-            self._offsets = np.asarray(triangle.offset(np.arange(m + 1, dtype=np.int64)))
-        elif self.n_pairs > FEW * m * source.right.n_examples:
+        self._order: Ints | None = None
+        if triangle is None and self.n_pairs > FEW * m * source.right.n_examples:
             self._order = np.argsort(left, kind="stable")
             self._starts = np.searchsorted(left[self._order], np.arange(0, m + self.step, self.step))
 
     def diagonal(self) -> Floats:
-        return table_diagonal(self.table, self.source, self.pairs)
+        return self.source.table_diagonal(self.table, self.pairs)
 
     def submatrix(self, rows: Ints, cols: Ints | None = None) -> Floats:
         cols = rows if cols is None else cols
-        return table_block(self.table, self.source, self.pairs.take(rows), self.pairs.take(cols))
+        return self.source.table_block(self.table, self.pairs.take(rows), self.pairs.take(cols))
 
     def thin(self) -> Thin | None:
         return thin_table(self.table, self.source, self.pairs.left, self.pairs.right)
@@ -52,85 +58,86 @@ class ProductOperator(PairOperator):
     def form(self, coefficients: Floats) -> PairForm:
         """The quadratic form of these coefficients over the rows of examples."""
         used = np.nonzero(coefficients)[0]
-        source, pairs = self.source, self.pairs.take(used)
-        n_right = None if source.other is None else source.other.n_examples
-        form = PairForm.of(self.table, pairs.left, pairs.right, coefficients[used], source.n_examples, n_right)
-        return form.collapsed(source.features, source.right.features)
+        return self.source.form(self.table, self.pairs.take(used), coefficients[used])
 
     def blocks(self, coefficients: Floats) -> Iterator[tuple[int, Floats]]:
-        form, E, F = self.form(coefficients), self.source.rows, self.source.right.rows
+        form, E, F = self.form(coefficients), self.source.left.rows, self.source.right.rows
         with blas_threads(2.0 * E.shape[0] * E.shape[1] ** 2):
-            T = None if form.cross is None else _turned(self.source, form.cross)
-            own_left = _own(form, self.source, left=True)
-            own_right = own_left if form.same_own else _own(form, self.source.right, left=False)
+            T = None if form.cross is None else _rows_times(self.source.left, form.cross)
+            at_left = form.at_left(E, _square_product(self.source.left, form.left))
+            at_right = at_left if form.same_sides else form.at_right(F, _square_product(self.source.right, form.right))
         if T is not None and self.triangle is not None:
-            yield from self._triangle_blocks(T, E, own_left, own_right, self.triangle)
-        elif T is not None and hasattr(self, "_order"):
-            yield 0, self._gathered(T, F, own_left, own_right)
+            yield from self._triangle_blocks(T, E, at_left, at_right, self.triangle)
+        elif T is not None and self._order is not None:
+            yield 0, self._gathered(T, F, at_left, at_right, self._order)
         else:
-            yield from self._sampled_blocks(T, F, own_left, own_right)
+            yield from self._sampled_blocks(T, F, at_left, at_right)
 
     def _triangle_blocks(
-        self, T: Floats, E: Floats, own_left: Floats, own_right: Floats, triangle: Triangle
+        self, T: Floats, E: Floats, at_left: Floats, at_right: Floats, triangle: Triangle
     ) -> Iterator[tuple[int, Floats]]:
         """Row blocks of the upper triangle: half the work of the whole product."""
         shift = 0 if triangle.reflexive else 1
+        offsets = np.asarray(triangle.offset(np.arange(len(E) + 1, dtype=np.int64)))
         for first in range(0, len(E), self.step):
-            start, stop = self._offsets[first], self._offsets[min(first + self.step, len(E))]
+            start, stop = offsets[first], offsets[min(first + self.step, len(E))]
             with blas_threads(2.0 * self.n_pairs * E.shape[1]):
                 S = T[first : first + self.step] @ E[first:].T
             values = np.zeros(stop - start)
-            products.add_triangle(S, first, shift, self._offsets - start, own_left, own_right, values)
+            products.add_triangle(S, first, shift, offsets - start, at_left, at_right, values)
             yield int(start), values
 
-    def _gathered(self, T: Floats, F: Floats, own_left: Floats, own_right: Floats) -> Floats:
+    def _gathered(self, T: Floats, F: Floats, at_left: Floats, at_right: Floats, order: Ints) -> Floats:
         """Many pairs in any order: whole row blocks, of which each pair picks its value."""
         values = np.zeros(self.n_pairs)
         for number, first in enumerate(range(0, len(T), self.step)):
-            chosen = self._order[self._starts[number] : self._starts[number + 1]]
+            chosen = order[self._starts[number] : self._starts[number + 1]]
             if len(chosen):
                 with blas_threads(2.0 * T.size * len(F)):
                     S = T[first : first + self.step] @ F.T
                 left, right = self.pairs.left, self.pairs.right
-                products.add_gathered(S, first, chosen, left, right, own_left, own_right, values)
+                products.add_gathered(S, first, chosen, left, right, at_left, at_right, values)
         return values
 
     def _sampled_blocks(
-        self, T: Floats | None, F: Floats, own_left: Floats, own_right: Floats, step: int = 2**20
+        self, T: Floats | None, F: Floats, at_left: Floats, at_right: Floats, step: int = 2**20
     ) -> Iterator[tuple[int, Floats]]:
-        """Few pairs: one dot product each."""
-        turned = None if T is None else np.ascontiguousarray(T)
+        """Few pairs: one dot product each, a million pairs at a time."""
+        T = None if T is None else np.ascontiguousarray(T)
         for start in range(0, self.n_pairs, step):
             left, right = self.pairs.left[start : start + step], self.pairs.right[start : start + step]
             values = np.zeros(len(left))
-            if turned is not None:
-                products.pair_dots(turned, F, left, right, values)
-            products.add_own(own_left, own_right, left, right, values)
+            if T is not None:
+                products.pair_dots(T, F, left, right, values)
+            products.add_own(at_left, at_right, left, right, values)
             yield start, values
 
 
-def _turned(source: Source, matrix: Matrix) -> Floats:
+def _rows_times(source: Source, matrix: Matrix) -> Floats:
     """E M; a Gram matrix is symmetric, which saves a transposition."""
     return gram_times(source.rows, matrix) if source.features is None else times(source.rows, matrix)
 
 
-def _own(form: PairForm, source: Source, *, left: bool) -> Floats:
-    square = form.left.square if left else form.right.square
-    return form.own(source.rows, left=left, turned=None if square is None else _turned(source, square))
+def _square_product(source: Source, side: SideForm) -> Floats | None:
+    """E N of one side, None where N is zero."""
+    return None if side.square is None else _rows_times(source, side.square)
 
 
 def gram_times(K: Floats, matrix: Matrix) -> Floats:
-    """K @ matrix for a symmetric K, through the non-zeros when they are few."""
+    """K @ matrix for a symmetric K, through the non-zeros when they are few.
+
+    (K M)ᵀ = Mᵀ K, so rows of K are added, which lie in one piece in memory, and nothing is transposed.
+    """
     if not sparse.issparse(matrix) or matrix.nnz * 12 > matrix.shape[0] * matrix.shape[1]:
         return times(K, matrix)
-    turned = sparse.csr_array(matrix.T)
+    transposed = sparse.csr_array(matrix.T)
     out = np.empty((matrix.shape[1], len(K)))
-    products.add_rows(turned.indptr, turned.indices, turned.data, K, out)
+    products.add_rows(transposed.indptr, transposed.indices, transposed.data, K, out)
     return out.T
 
 
 class FeatureOperator(PairOperator):
-    """ZZᵀ, a row of Z per pair: a linear kernel on features of pairs."""
+    """ZZᵀ, a row of Z per pair, (n, q): a linear kernel on features of pairs. A product costs 2nq."""
 
     def __init__(self, Z: Floats) -> None:
         self.Z = Z
@@ -150,7 +157,7 @@ class FeatureOperator(PairOperator):
 
 
 class SumOperator(PairOperator):
-    """Sum of operators on the same pairs."""
+    """Sum of operators on the same pairs: one per base of the kernel, one for all features of pairs."""
 
     def __init__(self, parts: list[PairOperator]) -> None:
         self.parts = parts

@@ -1,4 +1,8 @@
-"""Where the base kernel's values between training examples come from: a matrix, features, or anew."""
+"""Where the base kernel's values between examples come from: a matrix, features, or the examples anew.
+
+`Source` serves pairs of one table, `TwoSources` pairs of two. Both answer the same questions, so that no operator
+asks which of them it has: `left` and `right` (the sources of either side), `table_block`, `table_diagonal`, `form`.
+"""
 
 from __future__ import annotations
 
@@ -8,27 +12,38 @@ import numpy as np
 
 from pairlearn.examples import count_examples, take_examples
 from pairlearn.kernels import Kernel
+from pairlearn.operators.fill import fill, fill_apart, fill_self
+from pairlearn.operators.form import PairForm
+from pairlearn.operators.rows import PairRows
+from pairlearn.pair_kernels import Table
 from pairlearn.types import Examples, Floats, Ints
+
+ELEMENTS = 256
+"""Single values that are computed together: of a square block of this size only the diagonal is kept."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Values k(i, j) between m examples.
+    """Values k(i, j) between m examples of one table.
 
-    `matrix` is the m × m Gram matrix or None when it does not fit; `features` is Z with K = ZZᵀ or None.
-    `other` serves the right examples when they are a table of their own (two domains); between the two, k = 0.
+    `matrix` is the m × m Gram matrix or None when it does not fit; `features` is Z with K = ZZᵀ or None. Where a
+    matrix compares rows with other columns (new examples with support examples), only `table_block` makes sense.
     """
 
     kernel: Kernel
     examples: Examples
     matrix: Floats | None = None
     features: Floats | None = None
-    other: Source | None = None
+
+    @property
+    def left(self) -> Source:
+        """The source of left examples."""
+        return self
 
     @property
     def right(self) -> Source:
         """The source of right examples."""
-        return self if self.other is None else self.other
+        return self
 
     @property
     def rows(self) -> Floats:
@@ -43,7 +58,7 @@ class Source:
         return len(self.matrix) if self.matrix is not None else count_examples(self.examples)
 
     def block(self, rows: Ints, cols: Ints) -> Floats:
-        """K[rows][:, cols]."""
+        """K[rows][:, cols], (len(rows), len(cols)), from the cheapest that is held: matrix, features, examples."""
         if self.matrix is not None:
             return self.matrix[np.ix_(rows, cols)]
         if self.features is not None:
@@ -51,7 +66,10 @@ class Source:
         return self.kernel(take_examples(self.examples, rows), take_examples(self.examples, cols))
 
     def compact(self, rows: Ints, cols: Ints) -> tuple[Floats, Ints, Ints]:
-        """A matrix and the positions in it of rows and columns: the whole Gram matrix, or one of those that occur."""
+        """A matrix and the positions in it of rows and columns: the whole Gram matrix, or one of those that occur.
+
+        Without a Gram matrix each of the examples is compared once, however many of the pairs it is in.
+        """
         if self.matrix is not None:
             return self.matrix, rows, cols
         row_examples, row_places = np.unique(rows, return_inverse=True)
@@ -64,13 +82,63 @@ class Source:
             return self.matrix[rows, cols]
         if self.features is not None:
             return np.einsum("ij,ij->i", self.features[rows], self.features[cols])
-        return _elements(self, rows, cols)
+        values = np.empty(len(rows))
+        for start in range(0, len(rows), ELEMENTS):
+            part = slice(start, start + ELEMENTS)
+            values[part] = np.diagonal(self.block(rows[part], cols[part]))
+        return values
+
+    def table_block(self, table: Table, rows: PairRows, cols: PairRows) -> Floats:
+        """Values of one table between row pairs and column pairs, (len(rows), len(cols))."""
+        if self.matrix is not None:
+            return fill(table, self.matrix, (rows.left, rows.right), (cols.left, cols.right))
+        both = np.concatenate([rows.left, rows.right]), np.concatenate([cols.left, cols.right])
+        K, row_places, col_places = self.compact(*both)
+        (a, b), (c, d) = np.split(row_places, 2), np.split(col_places, 2)
+        return fill(table, K, (a, b), (c, d))
+
+    def table_diagonal(self, table: Table, pairs: PairRows) -> Floats:
+        """Value of one table of every pair with itself, (n,)."""
+        a, b = pairs.left, pairs.right
+        return fill_self(table, self.elements(a, a), self.elements(a, b), self.elements(b, b))
+
+    def form(self, table: Table, pairs: PairRows, coefficients: Floats) -> PairForm:
+        """Σ_k θ_k K(·, pair_k) as a quadratic form over the rows of examples."""
+        form = PairForm.of(table, pairs.left, pairs.right, coefficients, self.n_examples)
+        return form.collapsed(self.features, self.features)
 
 
-def _elements(source: Source, rows: Ints, cols: Ints) -> Floats:
-    values = np.empty(len(rows))
-    step = 256
-    for start in range(0, len(rows), step):
-        part = slice(start, start + step)
-        values[part] = np.diagonal(source.block(rows[part], cols[part]))
-    return values
+@dataclass(frozen=True)
+class TwoSources:
+    """Values between left examples and between right examples, which are tables of their own.
+
+    Between the two tables k = 0: this is the disjoint union of both, whose zero blocks are never touched.
+    """
+
+    left: Source
+    right: Source
+
+    def table_block(self, table: Table, rows: PairRows, cols: PairRows) -> Floats:
+        """Values of one table between row pairs and column pairs."""
+        K, a, c = self.left.compact(rows.left, cols.left)
+        L, b, d = self.right.compact(rows.right, cols.right)
+        return fill_apart(table, K, L, (a, b), (c, d))
+
+    def table_diagonal(self, table: Table, pairs: PairRows) -> Floats:
+        """Value of one table of every pair with itself, (n,)."""
+        aa, bb = self.left.elements(pairs.left, pairs.left), self.right.elements(pairs.right, pairs.right)
+        return fill_self(table, aa, np.zeros(len(pairs)), bb)
+
+    def form(self, table: Table, pairs: PairRows, coefficients: Floats) -> PairForm:
+        """Σ_k θ_k K(·, pair_k) as a quadratic form over the rows of left and of right examples."""
+        sizes = self.left.n_examples, self.right.n_examples
+        form = PairForm.of_two_tables(table, pairs.left, pairs.right, coefficients, *sizes)
+        return form.collapsed(self.left.features, self.right.features)
+
+
+AnySource = Source | TwoSources
+
+
+def join_sources(sides: list[Source]) -> AnySource:
+    """The source with these sides, one or two."""
+    return sides[0] if len(sides) == 1 else TwoSources(*sides)

@@ -10,7 +10,7 @@ from scipy.linalg import blas, block_diag, lapack
 
 from pairlearn.linalg.threads import blas_threads
 from pairlearn.loops.products import add_weighted_gram
-from pairlearn.operators.source import Source
+from pairlearn.operators.source import AnySource, Source
 from pairlearn.pair_kernels import Table
 from pairlearn.pair_kernels.catalog import PROJECTIONS
 from pairlearn.types import Floats, Ints
@@ -19,6 +19,8 @@ from pairlearn.types import Floats, Ints
 @dataclass(frozen=True)
 class Thin:
     """K = S L (S L)ᵀ with S sparse (n, k) and L dense (k, r); r is far below n.
+
+    Interior points solve systems with K + D, D diagonal, n × n; through this form they need r × r ones only.
 
     `triangular` says that L is square, lower triangular and column-major, which halves the work.
     """
@@ -61,11 +63,17 @@ class Thin:
         return Thin(sparse.hstack([self.S, other.S], format="csr"), block_diag(self.L, other.L))
 
 
-def thin_table(table: Table, source: Source, left: Ints, right: Ints) -> Thin | None:
-    """½(e_a ± e_b) K (e_c ± e_d)ᵀ for multiples of `difference` and `direct_sum` on one table, else None."""
+def thin_table(table: Table, source: AnySource, left: Ints, right: Ints) -> Thin | None:
+    """½(e_a ± e_b) K (e_c ± e_d)ᵀ for multiples of `difference` and `direct_sum` on one table, else None.
+
+    Their value is an inner product of φ(a) ± φ(b) and φ(c) ± φ(d), so with K = L Lᵀ a row of S has two entries ±√w,
+    at the examples of its pair.
+    """
+    if not isinstance(source, Source):
+        return None
+    scale = dict(table.terms).get(("ac",), 0.0)
     for name, sign in (("difference", -1.0), ("direct_sum", 1.0)):
-        scale = dict(table.terms).get(("ac",), 0.0)
-        if source.other is None and scale > 0 and table.terms == PROJECTIONS[name].scaled(2.0 * scale).terms:
+        if scale > 0 and table.terms == PROJECTIONS[name].scaled(2.0 * scale).terms:
             order, L = _rows(source)
             n, ones = len(left), np.full(len(left), np.sqrt(scale))
             columns = np.stack([order[left], order[right]], axis=1).ravel()
@@ -76,7 +84,10 @@ def thin_table(table: Table, source: Source, left: Ints, right: Ints) -> Thin | 
 
 
 def _rows(source: Source) -> tuple[Ints, Floats]:
-    """L with K = L Lᵀ over the examples in some order, and the place of every example in it."""
+    """L with K = L Lᵀ over the examples in some order, and the place of every example in it.
+
+    Without features by Cholesky with pivoting, which needs no K of full rank and stops at the rank that it has.
+    """
     if source.features is not None:
         return np.arange(source.n_examples), source.features
     K = source.rows

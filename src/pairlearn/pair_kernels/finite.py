@@ -21,9 +21,15 @@ from pairlearn.kernels import Kernel
 from pairlearn.kernels.content import ByContent, shape_of
 from pairlearn.kernels.similarity import check_symmetric
 from pairlearn.pair_kernels.kernel import PairKernel, from_view
-from pairlearn.pair_kernels.views import Law, ViewKernel
-from pairlearn.pairs import Columns, Pairs
+from pairlearn.pair_kernels.views import Law, PairsOnly, ViewKernel
+from pairlearn.pairs import Columns, Pairs, rows_by_id
 from pairlearn.types import Examples, Floats, Ints
+from pairlearn.words import counted
+
+NO_IDS = (
+    "this kernel knows arcs by the ids of their two nodes, but these pairs carry no ids; "
+    "build the pairs with graph.pairs(…) or pl.Pairs(…, ids=…)"
+)
 
 
 def find_arcs(arcs: Columns, pairs: Columns, n_nodes: int) -> tuple[Ints, Ints]:
@@ -53,7 +59,7 @@ def arc_keys(columns: Columns, n_nodes: int) -> Ints:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Arcs(ByContent):
+class Arcs(PairsOnly, ByContent):
     """Shows of every pair the number of its arc and, in the antisymmetric case, its direction: +1 as stored, else −1.
 
     Arc k joins the nodes `ids[left[k]]` and `ids[right[k]]`; pairs are found by their ids, in either order.
@@ -74,7 +80,9 @@ class Arcs(ByContent):
         for name in ("left", "right"):
             object.__setattr__(self, name, node_numbers(getattr(self, name), name, len(self.ids)))
         if len(self.left) != len(self.right):
-            raise InputError(f"left has {len(self.left)} entries and right has {len(self.right)}; arcs need both")
+            raise InputError(
+                f"left has {counted(len(self.left), 'entry')} and right has {len(self.right)}; arcs need both"
+            )
         if (self.left == self.right).any():
             raise InputError("an arc joins two different nodes; drop the arcs with left == right")
         if len(np.unique(arc_keys((self.left, self.right), len(self.ids)))) < len(self.left):
@@ -103,18 +111,16 @@ class Arcs(ByContent):
 
     @cached_property
     def _places(self) -> dict[str | int, int]:
-        return {key: place for place, key in enumerate(self.ids)}
+        return rows_by_id(self.ids)
 
     def _nodes(self, pairs: Pairs) -> Ints:
         """Node of every example that occurs, −1 for one that the graph does not have."""
-        if pairs.ids is None or pairs.right_examples is not None:
-            raise InputError(
-                "this kernel knows arcs by the ids of their two nodes, but these pairs carry no ids; "
-                "build the pairs with graph.pairs(…) or pl.Pairs(…, ids=…)"
-            )
+        ids = pairs.require_one_table(NO_IDS).ids
+        if ids is None:
+            raise InputError(NO_IDS)
         node = np.full(pairs.n_examples, -1)
         used = pairs.used_examples()
-        node[used] = [self._places.get(pairs.ids[i], -1) for i in used]
+        node[used] = [self._places.get(ids[i], -1) for i in used]
         return node
 
     def _outside(self, pairs: Pairs, outside: np.ndarray[Any, Any]) -> str:
@@ -133,7 +139,7 @@ class Arcs(ByContent):
         yield self.right.data
 
     def _summary(self) -> str:
-        return f"{len(self.left)} arcs, {len(self.ids)} nodes"
+        return f"{counted(len(self.left), 'arc')}, {counted(len(self.ids), 'node')}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -25,6 +25,8 @@ class ModelScores(ByContent):
 
     models: tuple[Any, ...]
 
+    needs_pairs = False
+
     def __post_init__(self) -> None:
         for model in self.models:
             if not callable(getattr(model, "decision_function", None)):

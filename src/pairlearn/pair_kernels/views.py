@@ -21,6 +21,7 @@ from pairlearn.types import Examples, Floats
 Law = Literal["symmetric", "antisymmetric", "order-invariant", "none"]
 """What swapping does to k(φ(a, b), φ(c, d)): nothing; it changes the sign; nothing if both are swapped; unknown."""
 BLOCKS = ("left", "invariant", "signed", "right")
+PAIRS_ONLY = "this kernel uses features of pairs, which single examples do not have; score pl.Pairs"
 """(x_a, z_ab, w_ab, x_b): features of either example, and features of the pair that stay or change sign."""
 
 
@@ -34,13 +35,30 @@ class View(Protocol):
     def law(self, kernel: Kernel) -> Law:
         """What swapping a pair does to this kernel's values."""
 
+    def show_block(self, probe: Examples, gallery: Examples) -> Examples:
+        """What the kernel sees of every probe with every gallery example, a row per pair, gallery first."""
+
+    @property
+    def needs_pairs(self) -> bool:
+        """Whether single examples do not tell what it shows: then there is no `show_block`."""
+
     @property
     def blocks(self) -> tuple[str, ...]:
         """Per-pair blocks that the view uses."""
 
 
+class PairsOnly:
+    """A view that shows what only pairs have: features of theirs, or a place in a graph."""
+
+    needs_pairs = True
+
+    def show_block(self, probe: Examples, gallery: Examples) -> Examples:
+        """Refused: two examples are not a pair with features."""
+        raise InputError(PAIRS_ONLY)
+
+
 @dataclass(frozen=True)
-class Blocks:
+class Blocks(PairsOnly):
     """The chosen blocks of (x_a, z_ab, w_ab, x_b) side by side; swapping is T(x_a, z, w, x_b) = (x_b, z, −w, x_a).
 
     >>> import numpy as np, pairlearn as pl

@@ -1,6 +1,9 @@
 """Model files: one safetensors file, arrays as tensors and everything else as one JSON document.
 
 Loading builds values of a closed list of classes and checks every field; nothing in a file is ever executed.
+`known` is that list, `values` turns models into JSON and arrays and back, `checks` looks at what compiled loops would
+trust. The document holds `format`, `version`, a checksum of all content, and the content:
+{"class": name, "params": {…}, "fitted": {…}}, arrays by the name of their tensor.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-from pairlearn.data.files import write_whole
+from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
 from pairlearn.machines.machine import PairMachine
 from pairlearn.persist.checks import check_function
@@ -44,7 +47,7 @@ def save(model: Any, path: str | Path) -> None:
     if MODELS.get(name) is not type(model):
         raise InputError(f"cannot save a {name}; models that can be saved: {', '.join(MODELS)}")
     if isinstance(model, PairMachine):
-        if not hasattr(model, "function_"):
+        if not model.__sklearn_is_fitted__():
             raise InputError(f"this {name} is not fitted; call fit first, or save its parameters yourself")
         check_function(model.function_)
     tensors: Tensors = {}
@@ -86,7 +89,7 @@ def _read(path: Path) -> tuple[dict[str, Any], Tensors]:
             # Copies own their memory: writable and aligned like the arrays of a fresh fit.
             return document, {name: np.array(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118
     except (safetensors.SafetensorError, json.JSONDecodeError, RecursionError, TypeError) as error:
-        raise InputError(f"{path} is no model file, or it is truncated or damaged ({error})") from error
+        raise InputError(f"{path} is not a model file, or it is truncated or damaged ({error})") from error
 
 
 def _check_format(document: Any, path: Path) -> None:

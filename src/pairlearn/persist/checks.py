@@ -1,4 +1,8 @@
-"""What must hold before a loaded function is called: compiled loops trust its indices."""
+"""What must hold before a loaded function is called: compiled loops trust its indices.
+
+A wrong index would read beyond an array, not raise. So every index of a loaded function is held against the size of
+what it points into, once, before anyone calls it; the same checks at saving refuse what could not be loaded again.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,9 @@ import numpy as np
 from scipy import sparse
 
 from pairlearn.errors import InputError
-from pairlearn.examples import count_examples
+from pairlearn.examples import Columns, count_examples
 from pairlearn.functions.function import PairFunction
 from pairlearn.kernels import Kernel
-from pairlearn.kernels.similarity import Columns
 from pairlearn.pair_kernels import ViewKernel
 from pairlearn.pair_kernels.finite import Arcs, Finite
 from pairlearn.persist.known import VALUES
@@ -31,7 +34,7 @@ def check_function(function: Any) -> None:
         raise InputError("support pairs and coefficients differ in number")
     if function.kernel.bases:
         _check_anchor(function.anchor, function.left)
-        _check_anchor(function.right_anchor if function.two_domains else function.anchor, function.right)
+        _check_anchor(function.anchors[-1], function.right)
     seen = {
         (leaf.view, order) for leaf in function.kernel.leaves if isinstance(leaf, ViewKernel) for order in leaf.swapped
     }
@@ -53,6 +56,9 @@ def _check_finite(leaf: ViewKernel) -> None:
         raise InputError("a kernel on arcs and its matrix differ in size")
 
 
+# What the base kernels need of the support examples: rows of numbers, or the columns of a precomputed matrix.
+
+
 def _check_anchor(anchor: Any, column: np.ndarray[Any, Any]) -> None:
     if isinstance(anchor, Columns):
         _check_range(anchor.index, anchor.n_columns)
@@ -65,6 +71,7 @@ def _check_anchor(anchor: Any, column: np.ndarray[Any, Any]) -> None:
 
 
 def _check_storable(base: Kernel | None) -> None:
+    """Refuse kernels that are code, alone or inside others: a file holds values only."""
     if base is None or VALUES.get(type(base).__name__) is not type(base):
         name = "a pair kernel without base" if base is None else type(base).__name__
         raise InputError(
@@ -82,5 +89,6 @@ def _is_matrix(anchor: Any) -> bool:
 
 
 def _check_range(index: np.ndarray[Any, Any], n: int) -> None:
+    """All indices in 0 … n − 1."""
     if index.ndim != 1 or (index.size and not 0 <= index.min() <= index.max() < n):
         raise InputError("an index of a support example is out of range")

@@ -1,51 +1,50 @@
-"""The closed list of classes that a model file may hold: to store a new model, add it here."""
+"""The closed list of classes that a model file may hold.
+
+Machines, baselines, kernels and pair kernels are found in their packages; to store another model, add it here. A class
+that gets another name is listed in `RENAMED`, so that files written before still load.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from pairlearn import kernels, pair_kernels
-from pairlearn.baselines.registry import (
-    KISSMEBaseline,
-    LDABaseline,
-    LogisticBaseline,
-    PCACosineBaseline,
-    PLDABaseline,
-    RCABaseline,
-    WCCNBaseline,
-)
-from pairlearn.baselines.untrained import CosineBaseline, EuclidBaseline
+from pairlearn import kernels, machines, pair_kernels
+from pairlearn.baselines.registry import baseline_classes
 from pairlearn.evaluation.calibration import FittedCalibration, Knots, Line
 from pairlearn.evaluation.fusion import FittedFusion
 from pairlearn.evaluation.thresholds import Threshold
+from pairlearn.examples import Columns
 from pairlearn.functions.function import PairFunction
-from pairlearn.kernels.similarity import Columns
 from pairlearn.kernels.spectrum import Spectrum
-from pairlearn.machines.one_class import OneClassPairSphere, OneClassPairSVM
-from pairlearn.machines.pair_ranker import PairRanker
-from pairlearn.machines.pair_svc import PairSVC
-from pairlearn.machines.pair_svr import PairSVR
-from pairlearn.machines.transductive import Switching, TransductivePairSVC
+from pairlearn.machines.machine import PairMachine
+from pairlearn.machines.transductive import Switching
+from pairlearn.metrics.kernelised import KernelPseudoMetric
 from pairlearn.metrics.metric_state import MetricState
-from pairlearn.metrics.pseudo_metric import KernelPseudoMetric, OnlinePseudoMetric
+from pairlearn.metrics.online import OnlinePseudoMetric
 from pairlearn.metrics.spans import KernelSpan, RowSpan
 from pairlearn.operators.plan import Plan
-from pairlearn.pair_kernels.storable import RENAMED as RENAMED
-from pairlearn.scorers.decided import Decided
+from pairlearn.pair_kernels import storable
+from pairlearn.scorers.verifier import Verifier
 from pairlearn.similarities.basis_expansion import BasisExpansion
 from pairlearn.similarities.basis_svc import BasisSVC
 from pairlearn.similarities.blocks import Block
 from pairlearn.similarities.nystrom import IndefiniteNystrom
 from pairlearn.solvers.problem import Progress
 
-MACHINES = (PairSVC, PairRanker, PairSVR, OneClassPairSVM, OneClassPairSphere, TransductivePairSVC)
 METRICS = (OnlinePseudoMetric, KernelPseudoMetric)
 EXPANSIONS = (BasisExpansion, BasisSVC, IndefiniteNystrom)
-UNTRAINED = (EuclidBaseline, CosineBaseline)
-LEARNT = (PCACosineBaseline, WCCNBaseline, RCABaseline, LDABaseline, KISSMEBaseline, PLDABaseline, LogisticBaseline)
+
+
+def machine_classes() -> tuple[type[PairMachine], ...]:
+    """Every machine of `pl.machines`: a new one can be saved without being listed here."""
+    public = (getattr(machines, name) for name in dir(machines))
+    return tuple(kind for kind in public if isinstance(kind, type) and issubclass(kind, PairMachine))
+
+
 MODELS: dict[str, type[Any]] = {
-    model.__name__: model for model in (*MACHINES, *METRICS, *EXPANSIONS, *UNTRAINED, *LEARNT, Decided)
+    model.__name__: model for model in (*machine_classes(), *METRICS, *EXPANSIONS, *baseline_classes(), Verifier)
 }
+"""The models that a file may hold, by name."""
 VALUES: dict[str, type[Any]] = {
     value.__name__: value
     for value in (
@@ -57,4 +56,11 @@ VALUES: dict[str, type[Any]] = {
         *(Threshold, FittedCalibration, Line, Knots, FittedFusion),
     )
 }
-"""The frozen values that a file may hold, by name; kernels and pair kernels tell theirs."""
+"""The frozen values that a file may hold, by name."""
+RENAMED: dict[str, str] = {"Decided": "Verifier", **storable.RENAMED}
+"""Classes under the name that older files have for them: old → new."""
+
+
+def known(table: dict[str, type[Any]], name: Any) -> type[Any] | None:
+    """The class that a file calls `name`, or None."""
+    return table.get(RENAMED.get(name, name)) if isinstance(name, str) else None

@@ -1,4 +1,8 @@
-"""Models and values as JSON with their arrays apart, and back; every field is checked."""
+"""Models and values as JSON with their arrays apart, and back; every field is checked.
+
+JSON has no tuples, infinities, numbers of a given width or arrays. What it lacks is an object with a key "is":
+{"is": "array", "tensor": name}, {"is": "Gaussian", "gamma": 0.5}. Tuples, which values use throughout, are its lists.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +22,16 @@ from pairlearn.kernels import Gram
 from pairlearn.machines.machine import PairMachine
 from pairlearn.pair_kernels import MONOMIALS, Table
 from pairlearn.persist.checks import check_function
-from pairlearn.persist.known import MODELS, RENAMED, VALUES
+from pairlearn.persist.known import MODELS, VALUES, known
 
 WHOLE = tuple(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64))
 NUMBERS = (*WHOLE, "float16", "float32", "float64", "bool")
 NOT_SAVED = ("callback", "progress")
 
+"""Parameters that are functions of the session, not of the model."""
+
 Tensors = dict[str, np.ndarray[Any, Any]]
+"""The arrays of a file by the name of their place, such as "function_.coefficients"."""
 
 
 def _params(model: Any) -> dict[str, Any]:
@@ -37,10 +44,12 @@ def _fitted(model: Any) -> dict[str, Any]:
 
 
 def _is_learned(name: str) -> bool:
+    """Whether a name is one of scikit-learn's for what was learnt: lower case with one "_" at the end."""
     return re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*_", name) is not None
 
 
 def _plain(param: Any) -> Any:
+    """A Gram matrix is a cache of its kernel; the kernel is enough."""
     if isinstance(param, tuple):
         return tuple(_plain(part) for part in param)
     return param.kernel if isinstance(param, Gram) else param
@@ -54,7 +63,11 @@ def content_of(model: Any, place: str, tensors: Tensors) -> dict[str, Any]:
 
 
 def model_of(content: dict[str, Any], tensors: Tensors) -> Any:
-    kind = MODELS.get(content["class"])
+    """The model of such content: built by its constructor, then given what it had learnt.
+
+    Nothing but learnt attributes is set, and no method or property can be replaced by one.
+    """
+    kind = known(MODELS, content["class"])
     if kind is None:
         raise InputError(f"it holds an unknown model {content['class']!r}")
     params = {name: _decode(value, tensors) for name, value in content["params"].items()}
@@ -126,9 +139,10 @@ def _decode(document: Any, tensors: Tensors) -> Any:
     if not isinstance(document, dict):
         return document
     parts = {name: part for name, part in document.items() if name != "is"}
-    kind = RENAMED.get(document["is"], document["is"])
-    if kind in VALUES:
-        return _build(VALUES[kind], {name: _decode(part, tensors) for name, part in parts.items()})
+    kind = document["is"]
+    value = known(VALUES, kind)
+    if value is not None:
+        return _build(value, {name: _decode(part, tensors) for name, part in parts.items()})
     match kind:
         case "model":
             return model_of(parts["content"], tensors)
@@ -157,6 +171,7 @@ def _decode(document: Any, tensors: Tensors) -> Any:
 
 
 def _build(kind: type[Any], parts: dict[str, Any]) -> Any:
+    """A frozen value from its fields, each held against its annotation; monomials of a table become attribute names."""
     hints = _hints(kind)
     for name, part in parts.items():
         if name not in hints:

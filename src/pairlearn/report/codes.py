@@ -1,4 +1,9 @@
-"""Numbers instead of ids: whole numbers from a short range are counted, not sorted."""
+"""Numbers instead of ids: whole numbers from a short range are counted, not sorted.
+
+Every interval groups pairs by identity. Sorting a million strings takes seconds, sorting numbers tenths of one, and
+marking numbers of a short range in a table hundredths; so ids are numbered once, and the quick way is taken where it
+is open.
+"""
 
 from __future__ import annotations
 

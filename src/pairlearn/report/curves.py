@@ -1,4 +1,9 @@
-"""Curves small enough for a page: a thinned DET curve with limits, and a histogram. Only curves are thinned."""
+"""Curves small enough for a page: a thinned DET curve with limits, and a histogram. Only curves are thinned.
+
+A million pairs have nearly a million points, of which a page shows some hundred. Rates, limits and the points worth
+knowing are computed from all pairs; the points that are kept hold exact counts, so the slider of the page shows what
+the library says, threshold by threshold.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +13,16 @@ import numpy as np
 from scipy.special import ndtri
 
 from pairlearn.evaluation import DetCurve, Scores
-from pairlearn.evaluation.resampling import Units
-from pairlearn.report.limits import fmr_limits, fnmr_limits
+from pairlearn.evaluation.resampling.along import fmr_limits_along, fnmr_limits_along
+from pairlearn.evaluation.resampling.units import Units
 from pairlearn.types import Floats, Ints
 
 MOST_POINTS = 900
+"""Points of a curve on a page: more than it has pixels across, few enough to send."""
 BINS = 60
+"""Bins of a histogram."""
 TAIL = 5e-4
+"""Share of the values on each side that may lie outside of a histogram; a few outliers would squeeze all else."""
 
 
 def finite_thresholds(curve: DetCurve) -> Floats:
@@ -45,7 +53,10 @@ def thin(curve: DetCurve, n_positives: int, n_negatives: int, keep: Ints, most: 
 def curve_record(
     scores: Scores, curve: DetCurve, thresholds: Floats, chosen: Ints, units: Units | None, level: float
 ) -> dict[str, Any]:
-    """The curve at the chosen rows: exact counts of errors at each threshold, limits of both rates to four digits."""
+    """The curve at the chosen rows: exact counts of errors at each threshold, limits of both rates to four digits.
+
+    Counts instead of rates: they are short in JSON, and the page divides. Without units there are no limits.
+    """
     n_positives, n_negatives = len(scores.positives), len(scores.negatives)
     thresholds = thresholds[chosen]
     record: dict[str, Any] = {
@@ -58,8 +69,8 @@ def curve_record(
         "fnmr_high": None,
     }
     if units is not None:
-        fmr = fmr_limits(scores, units, thresholds, level)
-        fnmr = fnmr_limits(scores, units, thresholds, level)
+        fmr = fmr_limits_along(scores, units, thresholds, level)
+        fnmr = fnmr_limits_along(scores, units, thresholds, level)
         record |= {"fmr_low": digits(fmr.low), "fmr_high": digits(fmr.high)}
         record |= {"fnmr_low": digits(fnmr.low), "fnmr_high": digits(fnmr.high)}
     return record

@@ -1,4 +1,9 @@
-"""Where a system errs: the worst pairs and the subgroups."""
+"""Where a system errs: the worst pairs and the subgroups.
+
+The highest negative and the lowest positive pairs show what kind of error is made, or which labels are wrong.
+Subgroups share the threshold of the whole, because that is what a system in use does; the EER that each would have by
+itself tells a shifted threshold from a harder group.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +13,16 @@ from typing import Any
 import numpy as np
 
 from pairlearn.errors import InputError
-from pairlearn.evaluation import Scores, equal_error_rate, rates_at
-from pairlearn.evaluation.intervals import FmrAt, FnmrAt, Rate, interval
+from pairlearn.evaluation import EER, FmrAt, FnmrAt, Measure, Scores
 from pairlearn.evaluation.scores import Column
 from pairlearn.report.codes import KINDS, Names, named
-from pairlearn.report.measures import chance_of, counts, rate, rate_of
+from pairlearn.report.system import basis_of, counts, rate, with_limits
 from pairlearn.types import Ints
 
 WORST = 20
+"""Pairs of each kind that are listed."""
 MOST_GROUPS = 50
+"""More subgroups than this are most likely a column that is not one of groups."""
 
 
 def worst_errors(scores: Scores, names: Names | None = None, most: int = WORST) -> dict[str, list[dict[str, Any]]]:
@@ -27,27 +33,29 @@ def worst_errors(scores: Scores, names: Names | None = None, most: int = WORST) 
     (0.9, '2')
     """
     return {
-        "false_matches": [_told(scores, row, names or {}) for row in _lowest(-scores.values, scores.labels < 0, most)],
+        "false_matches": [_row(scores, row, names or {}) for row in _lowest(-scores.values, scores.labels < 0, most)],
         "false_non_matches": [
-            _told(scores, row, names or {}) for row in _lowest(scores.values, scores.labels > 0, most)
+            _row(scores, row, names or {}) for row in _lowest(scores.values, scores.labels > 0, most)
         ],
     }
 
 
 def _lowest(values: Any, chosen: Any, most: int) -> Ints:
+    """Rows of the lowest chosen values, rising; partitioned first, since sorting a million for twenty is slow."""
     rows = np.flatnonzero(chosen)
     if len(rows) > most:
         rows = rows[values[rows] <= np.partition(values[rows], most - 1)[most - 1]]
     return rows[np.argsort(values[rows], kind="stable")][:most]
 
 
-def _told(scores: Scores, row: int, names: Names) -> dict[str, Any]:
-    told: dict[str, Any] = {"value": float(scores.values[row])}
+def _row(scores: Scores, row: int, names: Names) -> dict[str, Any]:
+    """One pair as it stands in a record: its value and who is in it, None where that is unknown."""
+    found: dict[str, Any] = {"value": float(scores.values[row])}
     for kind, sides in KINDS.items():
         for side in sides:
             column = getattr(scores, side)
-            told[side] = None if column is None else named(column[row], names.get(kind))
-    return told
+            found[side] = None if column is None else named(column[row], names.get(kind))
+    return found
 
 
 def shown_examples(record: Mapping[str, Any]) -> set[str]:
@@ -69,6 +77,7 @@ def group_rates(scores: Scores, groups: Column, threshold: float, level: float) 
 
 
 def _rates(part: Scores, threshold: float, level: float) -> dict[str, Any]:
+    """EER, FMR and FNMR of a subgroup, None where it has no pairs of a label."""
     if not (len(part.positives) and len(part.negatives)):
         # One label alone has one rate, and too little for limits over units of both.
         accepted = part.values >= threshold
@@ -78,12 +87,6 @@ def _rates(part: Scores, threshold: float, level: float) -> dict[str, Any]:
             if len(part.positives)
             else {"fmr": rate(float(np.mean(accepted)))}
         )
-    chance = chance_of(part, level)
-    if chance.unit is None:
-        both = rates_at(part, threshold)
-        return {"unit": None, "eer": rate(equal_error_rate(part)), "fmr": rate(both.fmr), "fnmr": rate(both.fnmr)}
-    found: dict[str, Rate] = {"eer": equal_error_rate, "fmr": FmrAt(threshold), "fnmr": FnmrAt(threshold)}
-    return {"unit": chance.unit} | {
-        name: rate_of(interval(chance.ordered, measured, level=level, method="jackknife", unit=chance.unit))
-        for name, measured in found.items()
-    }
+    basis = basis_of(part, level)
+    found: tuple[Measure, ...] = (EER(), FmrAt(threshold), FnmrAt(threshold))
+    return {"unit": basis.unit} | {measure.key: with_limits(measure, basis) for measure in found}

@@ -1,4 +1,9 @@
-"""What a reader must know before trusting the numbers."""
+"""What a reader must know before trusting the numbers: warnings, each with a code that stays when the words change.
+
+Four sources, one function each: the numbers of a system (`doubts_about`), its pairs (`pair_doubts`), what the training
+saw (`leak_doubts`), and the untrained baselines (`baseline_doubts`). Limits of warnings stand below, with their
+reasons.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +14,16 @@ import numpy as np
 
 from pairlearn.evaluation import Scores
 from pairlearn.report.codes import KINDS, Names, distinct, named
-from pairlearn.report.measures import Chance
-from pairlearn.report.text import difference_words, measure_name
+from pairlearn.report.system import Basis
+from pairlearn.report.text import are, difference_words, measure_name
+from pairlearn.words import counted
 
 FEW_IDENTITIES = 30
+"""Below this the variance between identities is itself a guess: Student's t has heavy tails there."""
 MUCH_TIED = 0.01
+"""A share of tied pairs that makes steps of a curve visible."""
 SHOWN = 5
+"""Names listed in a warning."""
 SIDES = ("left", "right", "left_identity", "right_identity")
 
 
@@ -23,9 +32,12 @@ def doubt(code: str, text: str, system: str | None = None) -> dict[str, str | No
     return {"code": code, "system": system, "text": text}
 
 
-def doubts_about(name: str, record: Mapping[str, Any], chance: Chance) -> list[dict[str, str | None]]:
-    """Warnings that follow from the numbers of one system."""
-    found = [*_of_counts(record), *_of_units(record, chance)]
+def doubts_about(name: str, record: Mapping[str, Any], basis: Basis) -> list[dict[str, str | None]]:
+    """Warnings that follow from the numbers of one system.
+
+    Ties tell of rounded or saturated scores; an area below ½ nearly always of distances that were not negated.
+    """
+    found = [*_of_counts(record), *_of_units(record, basis)]
     if record["ties"] > MUCH_TIED:
         text = f"{100 * record['ties']:.3g} % of the pairs have a value that also occurs with the other label"
         found.append(("ties", f"{text}; no threshold can tell these apart, so the curve has large steps"))
@@ -37,40 +49,43 @@ def doubts_about(name: str, record: Mapping[str, Any], chance: Chance) -> list[d
 
 
 def _of_counts(record: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """Too few pairs for what was asked."""
     counts = record["counts"]
     if counts["reflexive"]:
         yield (
             "reflexive",
-            f"{counts['reflexive']:,} pairs of an example with itself are left out: they flatter a result",
+            f"{counted(counts['reflexive'], 'pair')} of an example with itself {are(counts['reflexive'])} left out: "
+            "they flatter a result",
         )
     hidden = [point["at"] for point in record["points"] if not point["measurable"]]
     if hidden:
         listed = ", ".join(f"{100 * at:g} %" for at in hidden)
         yield (
             "few_negatives",
-            f"FMR {listed} cannot be measured with {counts['negatives']:,} negative pairs: "
+            f"FMR {listed} cannot be measured with {counted(counts['negatives'], 'negative pair')}: "
             f"{100 * max(hidden):g} % needs at least {1 / max(hidden):,.0f}",
         )
     if counts["positives"] < FEW_IDENTITIES:
-        yield "few_positives", f"there are only {counts['positives']:,} positive pairs; FNMR is a rough guess"
+        yield "few_positives", f"only {counted(counts['positives'], 'positive pair')}: FNMR is a rough guess"
 
 
-def _of_units(record: Mapping[str, Any], chance: Chance) -> Iterable[tuple[str, str]]:
+def _of_units(record: Mapping[str, Any], basis: Basis) -> Iterable[tuple[str, str]]:
+    """Limits over other units than identities, which are too narrow, or over too few."""
     identities = record["counts"]["identities"]
     if identities is not None and identities < FEW_IDENTITIES:
         yield (
             "few_identities",
-            f"there are only {identities} identities; results may differ much for other people, "
+            f"only {counted(identities, 'identity')}: results may differ much for other people, "
             f"and limits from fewer than {FEW_IDENTITIES} are themselves uncertain",
         )
-    for refusal in chance.refused:
+    for refusal in basis.refused:
         yield "unit_refused", f"limits over each {refusal}"
-    if chance.unit is None:
+    if basis.unit is None:
         yield "no_limits", "there are too few pairs for any limits"
-    elif chance.unit == "example":
+    elif basis.unit == "example":
         why = "identities are unknown" if identities is None else "identities cannot be left out one by one"
         yield "unit_example", f"{why}, so limits are over examples: too narrow if examples share an identity"
-    elif chance.unit == "pair":
+    elif basis.unit == "pair":
         yield (
             "unit_pair",
             "limits take all pairs for independent, because identities and example ids are unknown or of no use; "
@@ -79,7 +94,7 @@ def _of_units(record: Mapping[str, Any], chance: Chance) -> Iterable[tuple[str, 
 
 
 def same_pairs(one: Scores, other: Scores) -> bool:
-    """Whether two systems scored the same pairs in the same order."""
+    """Whether two systems scored the same pairs in the same order: only then can they be compared pair by pair."""
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("labels", *SIDES))
 
 
@@ -87,12 +102,13 @@ def pair_doubts(name: str, scores: Scores, first: Scores) -> list[dict[str, str 
     """Warn of labels that contradict identities, and of a system that scored other pairs than the first one."""
     found = []
     if scores is not first and not same_pairs(scores, first):
-        text = "scored other pairs than the first system, or in another order; their rates are no fair comparison"
+        text = "scored other pairs than the first system, or in another order; their rates cannot be compared fairly"
         found.append(doubt("other_pairs", text, name))
     if scores.left_identity is not None:
         against = int(np.sum((scores.left_identity == scores.right_identity) != (scores.labels > 0)))
         if against:
-            text = f"{against:,} labels contradict the identities: same identity but different, or the reverse"
+            verb = "contradicts" if against == 1 else "contradict"
+            text = f"{counted(against, 'label')} {verb} the identities: same identity but different, or the reverse"
             found.append(doubt("contradictions", text, name))
     return found
 
@@ -126,6 +142,7 @@ def leak_doubts(
 
 
 def _shared(what: str, shared: Sequence[str], total: int) -> str:
+    """How many were seen before, some of them by name, and what that means."""
     listed = ", ".join(shared[:SHOWN]) + (", …" if len(shared) > SHOWN else "")
     return (
         f"{len(shared):,} of {total:,} {what} were seen in training ({listed}): "
@@ -134,7 +151,10 @@ def _shared(what: str, shared: Sequence[str], total: int) -> str:
 
 
 def baseline_doubts(differences: Iterable[Mapping[str, Any]]) -> list[dict[str, str | None]]:
-    """Warn about each system that is not better, or not surely better, than an untrained baseline."""
+    """Warn about each system that is not better, or not surely better, than an untrained baseline.
+
+    Surely: the upper limit of the paired difference is below 0. A model that does not beat cosine is worth no training.
+    """
     found = []
     for row in differences:
         by = f"{measure_name(row)} {difference_words(row)} points"

@@ -12,15 +12,16 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
+from pairlearn.evaluation import MEASURES, FnmrAtFmr
 from pairlearn.evaluation.plots import COLOURS
 from pairlearn.report.details import shown_examples
 from pairlearn.report.png import data_uri
 from pairlearn.report.record import as_json
 from pairlearn.report.text import (
-    CLLR_WORDS,
+    COUNTS,
     difference_words,
     measure_name,
-    per_cent,
+    measure_words,
     point_name,
     rate_words,
     titled,
@@ -28,13 +29,18 @@ from pairlearn.report.text import (
     warning_words,
 )
 
+# In the order that they need each other: numbers and axes, the curves, the panel that starts it all.
 SCRIPTS = ("scales.js", "det.js", "panel.js")
 DRAWN = ("name", "baseline", "counts", "points", "operating", "curve", "histogram")
 """What the script needs of a system; the rest is in the tables of the page."""
 
 
 def as_html(record: Mapping[str, Any], *, thumbnails: Mapping[Any, bytes] | None = None) -> str:
-    """Return the page; thumbnails: PNG or JPEG files by example id, shown beside the worst errors."""
+    """Return the page; thumbnails: PNG or JPEG files by example id, shown beside the worst errors.
+
+    One file without a request to anywhere: it can be sent, archived and opened years later. All tables are complete
+    without a script; the script draws the curves and moves the threshold.
+    """
     template = environment().from_string(_read("page.html.jinja"))
     script, style = "\n".join(map(_read, SCRIPTS)), _colours() + _read("page.css")
     return template.render(
@@ -60,6 +66,7 @@ def embedded(record: Mapping[str, Any]) -> str:
 
 
 def _drawn(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of the record that the script draws."""
     systems = [{key: system[key] for key in DRAWN} for system in record["systems"]]
     names = [[point_name(point) for point in system["points"]] for system in record["systems"]]
     return {"level": record["level"], "systems": systems, "point_names": names}
@@ -73,7 +80,11 @@ def _images(record: Mapping[str, Any], thumbnails: Mapping[Any, bytes]) -> dict[
 
 
 def environment() -> Any:
-    """What renders the page; worth asking for before a long computation, because Jinja2 may be missing."""
+    """What renders the page; worth asking for before a long computation, because Jinja2 may be missing.
+
+    A name that the template does not find is an error, not an empty cell; words for numbers are those of `text.py`, so
+    that page, Markdown and terminal never differ.
+    """
     try:
         import jinja2
     except ImportError as error:
@@ -81,27 +92,31 @@ def environment() -> Any:
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    words = (difference_words, measure_name, per_cent, point_name, rate_words, titled, unmeasurable, warning_words)
-    environment.globals["cllr_words"] = CLLR_WORDS
+    words = (difference_words, measure_name, measure_words, point_name, rate_words, titled, unmeasurable, warning_words)
     environment.globals.update({function.__name__: function for function in words})
+    environment.globals.update(measures=MEASURES, fnmr_at=FnmrAtFmr, count_names=COUNTS)
     return environment
 
 
 def _trusted(text: str) -> Any:
+    """Text that is markup already: our own files and `embedded` JSON, never anything from the data."""
     from markupsafe import Markup
 
     return Markup(text)
 
 
 def _read(name: str) -> str:
-    return resources.files("pairlearn.report").joinpath(name).read_text(encoding="utf-8")
+    """A file of the page."""
+    return resources.files("pairlearn.report").joinpath("page", name).read_text(encoding="utf-8")
 
 
 def _colours() -> str:
+    """The colours of systems, the same as in plots."""
     return ":root{" + "".join(f"--s{k}:{colour};" for k, colour in enumerate(COLOURS)) + "}\n"
 
 
 def _policy(script: str, style: str) -> str:
+    """The Content-Security-Policy: this script and this style by hash, pictures inside the page, nothing else."""
     allowed = "; ".join(f"{kind}-src '{_hash(text)}'" for kind, text in (("script", script), ("style", style)))
     return f"default-src 'none'; {allowed}; img-src data:; base-uri 'none'; form-action 'none'"
 

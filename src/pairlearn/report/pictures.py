@@ -1,4 +1,9 @@
-"""Pictures of examples from a folder, found by id; an id is a name, never a way out of the folder."""
+"""Pictures of examples from a folder, found by id; an id is a name, never a way out of the folder.
+
+Ids come from files that others may have written, so they are not trusted: absolute paths, ".." and links that lead out
+are not followed, and a file is read only if it starts like a PNG or JPEG. What is too large for a page is shrunk if
+Pillow is there. Examples without a picture are counted by reason and become warnings, never errors.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +19,13 @@ from pairlearn.errors import InputError
 from pairlearn.report.png import KINDS, MOST_BYTES
 
 ENDINGS = ("", ".png", ".jpg", ".jpeg")
+"""What may stand behind an id in the name of a file, tried in this order."""
 SIDE = 128
 """Pixels of the longer side of a picture that had to be shrunk; the page shows half as many."""
 MOST_READ = 50_000_000
+"""Bytes of a file that are read at most."""
 MOST_PIXELS = 50_000_000
+"""Pixels that are decoded at most: small files can hold enormous pictures."""
 
 MISSING = "have no file there"
 OUTSIDE = "have an id or a link that leads out of the folder and is not followed"
@@ -82,6 +90,7 @@ def _path(root: Path, key: str) -> Path:
 
 
 def _is_file(path: Path) -> bool:
+    """Whether there is such a file; an id need not be a possible name of one."""
     try:
         return path.is_file()
     except (OSError, ValueError):  # names too long for the system, or with a zero byte
@@ -89,6 +98,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _read(path: Path) -> bytes:
+    """The file, if it starts like a picture: others are not read to their end."""
     try:
         with open(path, "rb") as file:
             start = file.read(max(map(len, KINDS)))
@@ -128,6 +138,7 @@ def _small(content: bytes) -> bytes:
 
 
 def _jpeg(image: Any) -> bytes:
+    """A small file without transparency and without the camera's notes."""
     buffer = BytesIO()
     image.convert("RGB").save(buffer, "JPEG", quality=85)
     return buffer.getvalue()

@@ -1,4 +1,7 @@
-"""Small pictures for a page: arrays to PNG, PNG and JPEG to data URIs."""
+"""Small pictures for a page: arrays to PNG, PNG and JPEG to data URIs.
+
+PNG is a header, one compressed block and an end, each with its checksum: few enough lines to need no further library.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import numpy as np
 
 from pairlearn.errors import InputError
 
+# How files of each kind start.
 KINDS = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 MOST_BYTES = 50_000
 
@@ -36,6 +40,7 @@ def png(image: Any) -> bytes:
 
 
 def _chunk(kind: bytes, content: bytes) -> bytes:
+    """A part of a PNG file: length, kind, content, checksum of the last two."""
     return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
 
 

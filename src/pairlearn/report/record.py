@@ -1,34 +1,47 @@
-"""One record of an evaluation: measured once, read by every format."""
+"""One record of an evaluation: measured once, read by every format.
+
+Keys of the record (its format and version are in it):
+
+- `title`, `task`, `source`, `level`, `fmrs`, `cost`: what was asked; `pairlearn`: the version that answered.
+- `systems`: one entry each with `name`, `baseline` (untrained), `unit` and `n_units` of its limits, `counts`, every
+  measure of `MEASURES` under its key as `{value, low, high}` or null, `points` (thresholds worth knowing, with FMR and
+  FNMR there), `operating` (the point that a page opens at), `curve`, `histogram`, `ties`, `worst` and `groups`.
+- `differences`: paired differences of each system to each untrained baseline on the same pairs.
+- `warnings`, each with a stable `code`, and `verdict`, one sentence per system.
+
+The way: check → leave reflexive pairs out → number the ids → measure each system → compare → warn.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from pairlearn._version import __version__
 from pairlearn.errors import InputError
-from pairlearn.evaluation import Scores, equal_error_rate, fnmr_at_fmr
-from pairlearn.evaluation.intervals import difference_interval
+from pairlearn.evaluation import EER, FnmrAtFmr, Measure, Scores, difference_interval
 from pairlearn.evaluation.scores import Column
 from pairlearn.report.codes import KINDS, Names, numbered
 from pairlearn.report.details import group_rates, worst_errors
 from pairlearn.report.doubts import SIDES, baseline_doubts, doubt, doubts_about, leak_doubts, pair_doubts, same_pairs
-from pairlearn.report.measures import Cost, Plan, chance_of, measure, rate, rate_of
+from pairlearn.report.system import Basis, Cost, Plan, basis_of, measure_system, rate, rate_of
+from pairlearn.report.text import difference_words, measure_name, short_words
 
 FORMAT, VERSION = "pairlearn evaluation", 1
+"""The version rises when a key goes away or changes its meaning, not when one is added."""
 FMRS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+"""Where FNMR and threshold are given unless asked otherwise."""
 
 Record = dict[str, Any]
 
 
-def _tell_nobody(text: str) -> None:
-    """Work without a word."""
+def _silent(text: str) -> None:
+    """Report no progress."""
 
 
 def evaluate(
@@ -46,16 +59,17 @@ def evaluate(
     trained: Mapping[str, Collection[Any]] | None = None,
     notes: Iterable[str] = (),
     names: Names | None = None,
-    progress: Callable[[str], None] = _tell_nobody,
+    progress: Callable[[str], None] = _silent,
 ) -> Record:
     """Measure systems on pairs and return everything that is known, as a record that JSON can hold.
 
-    baselines: names of the untrained systems among them. threshold: the one in use, by name or for all that are no
+    baselines: names of the untrained systems among them. threshold: the one in use, by name or for all that are not a
     baseline. cost: of a false match, of a false non-match and, if known, the share of positive pairs. groups: one name
     per pair, as given. trained: "identities" and "examples" of the training set. notes: further warnings.
     names: what "examples" and "identities" are called if the ids of all scores are numbers 0, 1, …; progress is told
     what is being done.
 
+    >>> from pairlearn.evaluation import equal_error_rate
     >>> left, right = np.triu_indices(120, 1)
     >>> same = left // 3 == right // 3
     >>> values = 1.2 * same + np.sin(np.arange(len(left)))
@@ -67,28 +81,22 @@ def evaluate(
     """
     plan = Plan(_checked_fmrs(fmrs), _checked_level(level), None if cost is None else _cost(cost))
     _check_names(systems, baselines)
-    kept = _aligned({name: scores.without_reflexive() for name, scores in systems.items()})
-    _check_numbers(kept, names or {})
-    first = next(iter(kept.values()))
-    codes: dict[tuple[int, int], Any] = {}
     progress("numbering examples and identities")
-    coded = {name: _coded(scores, codes) for name, scores in kept.items()}
-    thresholds = _thresholds(threshold, [name for name in systems if name not in baselines])
-    grouped = _groups(groups, systems)
+    prepared = _prepared(systems, baselines, threshold, groups, names or {})
     warnings, entries = [doubt("note", text) for text in notes], []
-    for name, scores in kept.items():
-        progress(f"intervals of {name}")
-        chance = chance_of(coded[name], plan.level)
-        entry: Record = {"name": name, "baseline": name in baselines}
-        entry |= measure(coded[name], chance, plan, thresholds.get(name))
-        entry["counts"]["reflexive"] = len(systems[name]) - len(scores)
-        entry["worst"] = worst_errors(scores, names)
-        entry["groups"] = _group_rows(coded[name], systems[name], grouped.get(name), entry, plan.level)
-        entries.append(entry)
-        warnings += doubts_about(name, entry, chance) + pair_doubts(name, scores, first)
+    for system in prepared:
+        progress(f"intervals of {system.name}")
+        basis = basis_of(system.coded, plan.level)
+        entries.append(system.entry(basis, plan, names or {}))
+        warnings += doubts_about(system.name, entries[-1], basis)
+        warnings += pair_doubts(system.name, system.kept, prepared[0].kept)
     progress("differences to the baselines")
-    differences = [row for entry in entries for row in _differences(entry, entries, kept, coded, plan.level)]
-    warnings += leak_doubts(first, trained or {}, names) + baseline_doubts(differences)
+    differences = [
+        row
+        for each, entry in zip(prepared, entries, strict=True)
+        for row in _differences(each, entry, prepared, plan.level)
+    ]
+    warnings += leak_doubts(prepared[0].kept, trained or {}, names) + baseline_doubts(differences)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -119,6 +127,7 @@ def as_json(record: Record, *, indent: int | None = None) -> str:
 
 
 def _check_names(systems: Mapping[str, Scores], baselines: Collection[str]) -> None:
+    """Some system, and no baseline that is not one of them."""
     if not systems:
         raise InputError("there is nothing to evaluate; give at least one system and its scores")
     unknown = [name for name in baselines if name not in systems]
@@ -127,6 +136,7 @@ def _check_names(systems: Mapping[str, Scores], baselines: Collection[str]) -> N
 
 
 def _check_numbers(systems: Mapping[str, Scores], names: Names) -> None:
+    """Where names are given, ids must be the numbers of names."""
     for kind, known in names.items():
         for name, scores in systems.items():
             for side in KINDS[kind]:
@@ -138,6 +148,7 @@ def _check_numbers(systems: Mapping[str, Scores], names: Names) -> None:
 
 
 def _checked_fmrs(fmrs: Sequence[float]) -> tuple[float, ...]:
+    """Each rate once, from lax to strict."""
     bad = [fmr for fmr in fmrs if not 0 < fmr < 1]
     if bad:
         raise InputError(f"fmrs are rates between 0 and 1, got {bad[0]:g}; try 0.01 for 1 %")
@@ -179,7 +190,66 @@ def _groups(groups: Column | Mapping[str, Column] | None, systems: Mapping[str, 
     return columns
 
 
-# --------------------------------------------------------------------------- the same pairs
+# --------------------------------------------------------------------------- systems on their way into the record
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """One system with all that is known of it before measuring.
+
+    given: its scores as they came. kept: without reflexive pairs. coded: the same with numbers for ids, because text is
+    slow to sort and every interval sorts. Numbers stand for different ids in different systems.
+    """
+
+    name: str
+    baseline: bool
+    given: Scores
+    kept: Scores
+    coded: Scores
+    threshold: float | None
+    groups: Column | None
+
+    def entry(self, basis: Basis, plan: Plan, names: Names) -> Record:
+        """What the record says of it."""
+        entry: Record = {"name": self.name, "baseline": self.baseline, **measure_system(basis, plan, self.threshold)}
+        entry["counts"]["reflexive"] = len(self.given) - len(self.kept)
+        entry["worst"] = worst_errors(self.kept, names)
+        entry["groups"] = self._group_rows(entry["points"][entry["operating"]]["threshold"], plan.level)
+        return entry
+
+    def _group_rows(self, threshold: float, level: float) -> list[Record] | None:
+        groups = self.groups
+        if groups is None:
+            return None
+        if self.given.left is not None and self.given.right is not None:
+            groups = groups[self.given.left != self.given.right]
+        return group_rates(self.coded, groups, threshold, level)
+
+
+def _prepared(
+    systems: Mapping[str, Scores],
+    baselines: Collection[str],
+    threshold: float | Mapping[str, float] | None,
+    groups: Column | Mapping[str, Column] | None,
+    names: Names,
+) -> list[System]:
+    kept = _aligned({name: scores.without_reflexive() for name, scores in systems.items()})
+    _check_numbers(kept, names)
+    thresholds = _thresholds(threshold, [name for name in systems if name not in baselines])
+    grouped = _groups(groups, systems)
+    codes: dict[tuple[int, int], Any] = {}
+    return [
+        System(
+            name,
+            name in baselines,
+            given,
+            kept[name],
+            _coded(kept[name], codes),
+            thresholds.get(name),
+            grouped.get(name),
+        )
+        for name, given in systems.items()
+    ]
 
 
 def _aligned(systems: Mapping[str, Scores]) -> dict[str, Scores]:
@@ -193,7 +263,7 @@ def _aligned(systems: Mapping[str, Scores]) -> dict[str, Scores]:
 
 
 def _coded(scores: Scores, codes: dict[tuple[int, int], Any]) -> Scores:
-    """The scores with numbers for ids: strings are sorted once here instead of in every interval."""
+    """The scores with numbers for ids; `codes` remembers those of columns that were numbered before."""
     columns: dict[str, Any] = {}
     for left, right in KINDS.values():
         one, other = getattr(scores, left), getattr(scores, right)
@@ -206,85 +276,77 @@ def _coded(scores: Scores, codes: dict[tuple[int, int], Any]) -> Scores:
     return replace(scores, **columns)
 
 
-def _group_rows(
-    scores: Scores, given: Scores, groups: Column | None, entry: Record, level: float
-) -> list[Record] | None:
-    if groups is None:
-        return None
-    if given.left is not None and given.right is not None:
-        groups = groups[given.left != given.right]
-    return group_rates(scores, groups, entry["points"][entry["operating"]]["threshold"], level)
-
-
 # --------------------------------------------------------------------------- systems against baselines
 
 
-def _differences(
-    entry: Record, entries: Sequence[Record], kept: Mapping[str, Scores], coded: Mapping[str, Scores], level: float
-) -> list[Record]:
-    """Paired differences of a system to every baseline on the same pairs; below 0 is better than the baseline."""
-    if entry["baseline"]:
+def _differences(system: System, entry: Record, systems: Sequence[System], level: float) -> list[Record]:
+    """Paired differences of a system to every baseline on the same pairs; below 0 is better than the baseline.
+
+    In EER, and in FNMR at the strictest FMR that can be measured well: a system may win one and lose the other.
+    """
+    if system.baseline:
         return []
-    own, strict = coded[entry["name"]], strictest_fmr(entry)
-    measures: list[tuple[str, float | None, Any]] = [("eer", None, equal_error_rate)]
+    strict = strictest_fmr(entry)
+    measures: list[tuple[Measure, float | None]] = [(EER(), None)]
     if strict is not None:
-        measures.append(("fnmr", strict, partial(fnmr_at_fmr, fmr=strict)))
+        measures.append((FnmrAtFmr(strict), strict))
     rows = []
-    for other in (other for other in entries if other["baseline"]):
-        # Numbers stand for different ids in different systems, so the given ids are compared.
-        if not same_pairs(kept[entry["name"]], kept[other["name"]]):
-            continue
-        for name, at, measured in measures:
-            found = _difference(own, coded[other["name"]], measured, entry["unit"], level)
-            rows.append({"system": entry["name"], "baseline": other["name"], "measure": name, "at": at, **found})
+    # Numbers stand for different ids in different systems, so the given ids are compared.
+    for other in (each for each in systems if each.baseline and same_pairs(system.kept, each.kept)):
+        for measure, at in measures:
+            found = _difference(system.coded, other.coded, measure, entry["unit"], level)
+            rows.append({"system": system.name, "baseline": other.name, "measure": measure.key, "at": at, **found})
     return rows
 
 
-def _difference(own: Scores, theirs: Scores, measured: Any, unit: str | None, level: float) -> Record:
+def _difference(own: Scores, theirs: Scores, measure: Measure, unit: str | None, level: float) -> Record:
     if unit is None:
-        return rate(measured(own) - measured(theirs))
-    return rate_of(difference_interval(own, theirs, measured, level=level, method="jackknife", unit=unit))
+        return rate(measure.value(own) - measure.value(theirs))
+    return rate_of(difference_interval(own, theirs, measure, level=level, unit=unit))
 
 
 def strictest_fmr(entry: Record) -> float | None:
-    """The smallest FMR for which ten false matches are expected, else the smallest that can be measured at all."""
+    """The smallest FMR for which ten false matches are expected, else the smallest that can be measured at all.
+
+    With fewer than ten the rate is known to within a third at best, too little for a sentence about a system.
+    """
     found = [point["at"] for point in entry["points"] if point["kind"] == "fmr" and point["measurable"]]
     solid = [at for at in found if at * entry["counts"]["negatives"] >= 10]
     return min(solid or found, default=None)
 
 
 def _verdict(entry: Record, entries: Sequence[Record], differences: Sequence[Record]) -> str:
-    told = f"{entry['name']}: EER {_told(entry['eer'])}"
-    strict = strictest_fmr(entry)
-    for point in entry["points"]:
-        if point["kind"] == "fmr" and point["at"] == strict:
-            told += (
-                f"; at FMR {100 * point['at']:g} % it misses {_told(point['fnmr'])} of the pairs that belong together"
-            )
-            told += f" (threshold {point['threshold']:.6g})"
-    rows = [row for row in differences if row["system"] == entry["name"] and row["measure"] == "eer"]
+    """One sentence on one system: its EER, its FNMR at the strictest FMR, and whether it beats the baselines."""
+    parts = [f"{entry['name']}: EER {short_words(entry['eer'])}{_strict_verdict(entry)}"]
+    rows = [row for row in differences if row["system"] == entry["name"] and row["measure"] == EER.key]
     if rows:
-        best = max(rows, key=lambda row: row["value"])
-        sure = "" if best["high"] is None else f" [{100 * best['low']:+.3g}, {100 * best['high']:+.3g}]"
-        verb = "does NOT beat" if best["value"] >= 0 else "beats" if _is_sure(best) else "may or may not beat"
-        by = f"{100 * best['value']:+.3g}{sure} points of EER"
-        told += f". It {verb} the best untrained baseline, {best['baseline']}: {by}"
+        parts.append(_baseline_verdict(max(rows, key=lambda row: row["value"])))
     elif any(other["baseline"] for other in entries):
-        told += ". It was scored on other pairs than the baselines"
-    return told + "."
+        parts.append("It was scored on other pairs than the baselines")
+    return ". ".join(parts) + "."
 
 
-def _is_sure(row: Record) -> bool:
-    return row["high"] is not None and row["high"] < 0
+def _strict_verdict(entry: Record) -> str:
+    """What the strictest FMR costs."""
+    strict = strictest_fmr(entry)
+    found = [point for point in entry["points"] if point["kind"] == "fmr" and point["at"] == strict]
+    return "".join(
+        f"; at FMR {100 * point['at']:g} % it misses {short_words(point['fnmr'])} of the pairs that belong together"
+        f" (threshold {point['threshold']:.6g})"
+        for point in found
+    )
 
 
-def _told(measured: Mapping[str, float | None]) -> str:
-    limits = "" if measured["low"] is None else f" [{100 * measured['low']:.3g}, {100 * (measured['high'] or 0):.3g}]"
-    return f"{100 * (measured['value'] or 0):.3g} %{limits}"
+def _baseline_verdict(best: Record) -> str:
+    """Whether the baseline that is hardest to beat is beaten, and how sure that is."""
+    is_sure = best["high"] is not None and best["high"] < 0
+    verb = "does NOT beat" if best["value"] >= 0 else "beats" if is_sure else "may or may not beat"
+    by = f"{difference_words(best)} points of {measure_name(best)}"
+    return f"It {verb} the best untrained baseline, {best['baseline']}: {by}"
 
 
 def _merged(warnings: Sequence[dict[str, str | None]]) -> list[Record]:
-    """Equal warnings of several systems once, with the systems' names."""
+    """Equal warnings of several systems once, with the systems' names: ten systems on the same pairs share most."""
     merged: dict[tuple[str | None, str | None], list[str]] = {}
     for each in warnings:
         names = merged.setdefault((each["code"], each["text"]), [])

@@ -1,4 +1,9 @@
-"""Tables of scores in files, ours or not: score and label, and whatever else is known about the pairs."""
+"""Tables of scores in files, ours or not: score and label, and whatever else is known about the pairs.
+
+Text is slow: a million ids as strings take seconds to sort and compare. So ids become numbers while Polars still holds
+them, names are kept beside, and tables of several systems are brought to common names and one order before anything is
+measured. Everything that can be wrong in a file is refused with the file, the line and the column.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +14,14 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from pairlearn.data.files import (
-    MISSING,
-    ExampleTable,
-    PairTable,
-    existing_file,
-    place_of,
-    plain_text,
-    read_frame,
-    read_labels,
-    require_columns,
-)
+from pairlearn.data.cells import MISSING, existing_file, place_of, plain_text, require_columns
+from pairlearn.data.frames import read_frame
+from pairlearn.data.labels import read_labels
+from pairlearn.data.tables import ExampleTable, PairTable
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores
 from pairlearn.evaluation.scores import Column
-from pairlearn.pairs import Pairs
+from pairlearn.pairs import Pairs, find_rows, rows_by_id, sorted_classes
 from pairlearn.report.codes import KINDS, Names, distinct, numbered
 from pairlearn.report.doubts import same_pairs
 from pairlearn.types import Bools, Floats, Ints
@@ -58,9 +56,7 @@ class ScoreTable:
         """The same with the classes of the joined examples as identities, if they have some and this table has none."""
         if classes is None or self.scores.left_identity is not None:
             return self
-        names = sorted(set(classes))
-        numbers = {name: number for number, name in enumerate(names)}
-        codes = np.array([numbers[name] for name in classes])
+        names, codes = sorted_classes(classes)
         scores = replace(self.scores, left_identity=codes[pairs.left], right_identity=codes[pairs.right])
         return replace(self, scores=scores, names={**self.names, "identities": names})
 
@@ -70,8 +66,7 @@ class ScoreTable:
             return self
         columns: dict[str, Column] = {}
         for kind, own in self.names.items():
-            numbers = {name: number for number, name in enumerate(names[kind])}
-            codes = np.array([numbers[name] for name in own])
+            (codes,) = find_rows(rows_by_id(names[kind]), own)
             columns |= {side: codes[getattr(self.scores, side)] for side in KINDS[kind]}
         return replace(self, scores=replace(self.scores, **columns), names=names)
 
@@ -92,6 +87,7 @@ class ScoreTable:
 
 
 def _order(scores: Scores) -> Ints | None:
+    """Rows by left and right example: two tables of the same pairs have the same pairs in this order."""
     if scores.left is None or scores.right is None:
         return None
     return np.lexsort((scores.right, scores.left))
@@ -148,6 +144,7 @@ def _numbered(path: Path, frame: polars.DataFrame, columns: Sequence[str]) -> tu
 
 
 def _text(column: polars.Series) -> polars.Series:
+    """Cells as text; 7.0 is the id 7, which another file may have written as a whole number."""
     if column.dtype.is_float():
         cells = column.unique()
         column = column.replace_strict(cells, [plain_text(cell) for cell in cells.to_list()])
@@ -158,7 +155,7 @@ def _looked_up(text: polars.Series, spellings: Sequence[str], names: Sequence[st
     """The number of the stripped name in each row; Polars looks text up by hash, NumPy would sort it."""
     import polars
 
-    numbers = {name: number for number, name in enumerate(names)}
+    numbers = rows_by_id(names)
     codes = np.array([numbers[cell.strip()] for cell in spellings], dtype=np.int32)
     return cast("Ints", codes[text.cast(polars.Enum(spellings)).to_physical().to_numpy()])
 
@@ -170,6 +167,7 @@ def _kept(codes: Sequence[Ints], names: Sequence[str], chosen: Bools) -> tuple[t
 
 
 def _values(path: Path, frame: polars.DataFrame) -> Floats:
+    """The scores, all finite, (n_pairs,)."""
     column = frame["score"]
     if column.dtype == str:
         column = column.str.strip_chars()
@@ -178,8 +176,8 @@ def _values(path: Path, frame: polars.DataFrame) -> Floats:
     if bad.any():
         row = int(bad.argmax())
         raise InputError(
-            f"{path}, {place_of(path, row)}, column 'score' holds {frame['score'][row]!r}, which is no finite number "
-            f"({bad.sum()} such cells); drop these pairs, or give failed comparisons a low score"
+            f"{path}, {place_of(path, row)}, column 'score' holds {frame['score'][row]!r}, which is not a finite "
+            f"number ({bad.sum()} such cells); drop these pairs, or give failed comparisons a low score"
         )
     return values
 

@@ -1,24 +1,26 @@
-"""The record as Markdown and as CSV."""
+"""The record as Markdown and as CSV, and the words for numbers that the page and the terminal use too.
+
+Tables loop over `MEASURES`: a measure has a column wherever its key stands in the record, written in its unit. Records
+of other versions may lack a measure; it is shown as "–".
+"""
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import StringIO
 from typing import Any
+
+from pairlearn.evaluation import EER, MEASURES, FnmrAtFmr
+from pairlearn.evaluation.measures import BITS, PERCENT, PLAIN
 
 Record = Mapping[str, Any]
 
 COLUMNS = ("system", "baseline", "group", "measure", "at", "value", "low", "high", "threshold", "unit", "note")
 NOT_MEASURABLE = "not measurable with this many negatives"
-CALIBRATED = "scores taken as natural-log likelihood ratios; meaningful for calibrated scores only"
-CLLR_WORDS = (
-    "min Cllr: bits lost because scores of same and different pairs overlap, 0 is perfect and 1 is no use. "
-    f"Cllr: bits lost with {CALIBRATED}."
-)
-PLAIN = ("auc", "d_prime", "min_cllr", "cllr")
-"""Measures of a system that are no percentages."""
+COUNTS = ("pairs", "positives", "negatives", "examples", "identities", "reflexive")
+"""What is counted of every system."""
 
 
 # --------------------------------------------------------------------------- words for numbers
@@ -37,21 +39,57 @@ def per_cent(value: float | None) -> str:
     return f"{100 * value:.2f} %" if abs(value) >= 0.00995 else f"{100 * value:.3g} %"
 
 
-def rate_words(measured: Record | None, *, percent: bool = True) -> str:
-    """A number between its limits.
+def four_digits(value: float | None) -> str:
+    """A number that is not a percentage.
 
-    >>> rate_words({"value": 0.1, "low": 0.05, "high": 0.2})
-    '10.00 % [5.00, 20.00]'
+    >>> four_digits(0.98765), four_digits(None)
+    ('0.9877', '–')
+    """
+    return "–" if value is None else f"{value:.4f}"
+
+
+WRITTEN: dict[str, Callable[[float | None], str]] = {PERCENT: per_cent, BITS: four_digits, PLAIN: four_digits}
+"""How the numbers of each unit are written."""
+
+
+def rate_words(measured: Record | None, unit: str = PERCENT) -> str:
+    """A number between its limits, in its unit.
+
+    >>> measured = {"value": 0.1, "low": 0.05, "high": 0.2}
+    >>> rate_words(measured), rate_words(measured, "plain")
+    ('10.00 % [5.00, 20.00]', '0.1000 [0.0500, 0.2000]')
     """
     if measured is None:
         return "–"
-    if not percent:
-        limits = "" if measured["low"] is None else f" [{measured['low']:.4f}, {measured['high']:.4f}]"
-        return f"{measured['value']:.4f}{limits}"
+    words = WRITTEN[unit]
     if measured["low"] is None:
-        return per_cent(measured["value"])
-    low, high = (per_cent(measured[side]).removesuffix(" %") for side in ("low", "high"))
-    return f"{per_cent(measured['value'])} [{low}, {high}]"
+        return words(measured["value"])
+    low, high = (words(measured[side]).removesuffix(" %") for side in ("low", "high"))
+    return f"{words(measured['value'])} [{low}, {high}]"
+
+
+def short_words(measured: Record) -> str:
+    """A rate between its limits with three digits, for sentences.
+
+    >>> short_words({"value": 0.12345, "low": 0.1, "high": 0.2})
+    '12.3 % [10, 20]'
+    """
+    limits = "" if measured["low"] is None else f" [{100 * measured['low']:.3g}, {100 * measured['high']:.3g}]"
+    return f"{100 * measured['value']:.3g} %{limits}"
+
+
+def are(number: int) -> str:
+    """The verb after a number of things."""
+    return "is" if number == 1 else "are"
+
+
+def measure_words() -> str:
+    """What the less known measures are, for under a table.
+
+    >>> measure_words().split(":")[0]
+    'min Cllr'
+    """
+    return " ".join(f"{each.name}: {each.explanation}." for each in MEASURES if each.explanation)
 
 
 def point_name(point: Record) -> str:
@@ -72,7 +110,7 @@ def difference_words(row: Record) -> str:
 
 def measure_name(row: Record) -> str:
     """The measure of a difference in words."""
-    return "EER" if row["measure"] == "eer" else f"FNMR at FMR {100 * row['at']:g} %"
+    return EER().name if row["measure"] == EER.key else FnmrAtFmr(row["at"]).name
 
 
 # --------------------------------------------------------------------------- Markdown
@@ -83,7 +121,7 @@ def as_markdown(record: Record) -> str:
     parts = [f"# {_plain(record['title'])}", _plain(record["task"]), *map(_plain, record["verdict"])]
     if record["warnings"]:
         parts += ["## Warnings", "\n".join(f"* {_plain(warning_words(each))}" for each in record["warnings"])]
-    parts += ["## Summary", _summary(record), CLLR_WORDS, "## Thresholds", _thresholds(record)]
+    parts += ["## Summary", _summary(record), measure_words(), "## Thresholds", _thresholds(record)]
     if record["differences"]:
         rows = [
             (row["system"], row["baseline"], measure_name(row), difference_words(row)) for row in record["differences"]
@@ -109,24 +147,18 @@ def warning_words(warning: Record) -> str:
 
 
 def _summary(record: Record) -> str:
-    head = [
-        "system",
-        "EER",
-        "AUC",
-        "d′",
-        "min Cllr",
-        "Cllr",
-        *(f"FNMR at FMR {100 * fmr:g} %" for fmr in record["fmrs"]),
-    ]
+    """One line per system: every measure, then FNMR at every FMR that was asked for."""
+    head = ["system", *(measure.name for measure in MEASURES), *(FnmrAtFmr(fmr).name for fmr in record["fmrs"])]
     rows = []
     for system in record["systems"]:
-        cells = [rate_words(system["eer"]), *(rate_words(system[key], percent=False) for key in PLAIN)]
+        cells = [rate_words(system.get(measure.key), measure.unit) for measure in MEASURES]
         cells += [_missed(point) for point in system["points"] if point["kind"] == "fmr"]
         rows.append((titled(system), *cells))
     return _table(head, rows)
 
 
 def _missed(point: Record) -> str:
+    """FNMR at an FMR, if there are negative pairs enough to measure it."""
     return rate_words(point["fnmr"]) if point["measurable"] else "not measurable"
 
 
@@ -142,6 +174,7 @@ def titled(system: Record) -> str:
 
 
 def _thresholds(record: Record) -> str:
+    """One line per system and threshold worth knowing; those that cannot be measured have none."""
     rows = []
     for system in record["systems"]:
         for point in system["points"]:
@@ -152,16 +185,17 @@ def _thresholds(record: Record) -> str:
 
 
 def _group_row(system: Record, row: Record) -> tuple[str, ...]:
+    """Rates of one subgroup at the threshold of the whole, and its own equal error rate."""
     rates = (rate_words(row[name]) for name in ("fmr", "fnmr", "eer"))
     return (titled(system), row["group"], f"{row['counts']['pairs']:,}", *rates)
 
 
 def _data(record: Record) -> str:
+    """Where the scores came from, how many there are, and what the limits are over."""
     rows = []
     for system in record["systems"]:
         counts = system["counts"]
-        names = ("pairs", "positives", "negatives", "examples", "identities", "reflexive")
-        cells = ("unknown" if counts[name] is None else f"{counts[name]:,}" for name in names)
+        cells = ("unknown" if counts[name] is None else f"{counts[name]:,}" for name in COUNTS)
         rows.append((titled(system), *cells, system["unit"] or "none"))
     head = ("system", "pairs", "same", "different", "examples", "identities", "reflexive left out", "limits over each")
     note = f"Limits hold the truth in {100 * record['level']:g} % of such tests. pairlearn {record['pairlearn']}."
@@ -170,6 +204,7 @@ def _data(record: Record) -> str:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table; cells are escaped here, once."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(_plain(cell) for cell in line) + " |" for line in lines)
 
@@ -198,24 +233,30 @@ def as_csv(record: Record) -> str:
 
 def _rows(record: Record) -> Iterator[dict[str, Any]]:
     for system in record["systems"]:
-        who = {"system": _cell(system["name"]), "baseline": int(system["baseline"]), "unit": system["unit"] or ""}
-        for name in ("pairs", "positives", "negatives", "examples", "identities", "reflexive"):
-            if system["counts"][name] is not None:
-                yield who | {"measure": name, "value": system["counts"][name]}
-        for name in ("eer", *PLAIN):
-            yield who | {"measure": name, "note": CALIBRATED if name == "cllr" else ""} | _numbers(system[name])
-        for point in system["points"]:
-            yield from (who | row for row in _point_rows(point))
-        for group in system["groups"] or ():
-            for name in ("fmr", "fnmr", "eer"):
-                yield who | {"group": _cell(group["group"]), "measure": name} | _numbers(group[name])
+        yield from _system_rows(system)
     for row in record["differences"]:
         note = f"difference to {row['baseline']}"
         known = {"system": _cell(row["system"]), "baseline": 0, "at": row["at"], "note": note}
         yield known | {"measure": f"{row['measure']}_difference"} | _numbers(row)
 
 
+def _system_rows(system: Record) -> Iterator[dict[str, Any]]:
+    """Counts, measures, points and subgroups of one system, one number per row."""
+    who = {"system": _cell(system["name"]), "baseline": int(system["baseline"]), "unit": system["unit"] or ""}
+    for name in COUNTS:
+        if system["counts"][name] is not None:
+            yield who | {"measure": name, "value": system["counts"][name]}
+    for measure in MEASURES:
+        yield who | {"measure": measure.key, "note": measure.caution} | _numbers(system.get(measure.key))
+    for point in system["points"]:
+        yield from (who | row for row in _point_rows(point))
+    for group in system["groups"] or ():
+        for name in ("fmr", "fnmr", "eer"):
+            yield who | {"group": _cell(group["group"]), "measure": name} | _numbers(group[name])
+
+
 def _point_rows(point: Record) -> Iterator[dict[str, Any]]:
+    """FMR and FNMR at one threshold, or that they cannot be measured."""
     at = {"eer": "eer", "cost": "cost", "given": "given"}.get(point["kind"], point["at"])
     if not point["measurable"]:
         yield {"measure": "fnmr_at", "at": at, "note": NOT_MEASURABLE}
@@ -225,6 +266,7 @@ def _point_rows(point: Record) -> Iterator[dict[str, Any]]:
 
 
 def _numbers(measured: Record | None) -> dict[str, Any]:
+    """Value and limits with all digits; nothing where there is no number."""
     if measured is None:
         return {}
     return {key: "" if measured[key] is None else repr(measured[key]) for key in ("value", "low", "high")}

@@ -1,4 +1,9 @@
-"""What stands on a scorer: galleries, score normalisation, decisions at a threshold, explanations."""
+"""What stands on a scorer: galleries, score normalisation, decisions at a threshold, explanations.
+
+`scorer` says what a scorer is and compares everyone with everyone by any of them. On it stand `normalised` (scores in
+units of what a cohort scores), `gallery` (whom of these does it show?), `verifier` (same or not, and how probable that
+is) and `explain` (why this score?), which `waterfall` draws.
+"""
 
 import lazy_loader
 

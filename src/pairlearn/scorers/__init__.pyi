@@ -1,6 +1,6 @@
-from .decided import Decided as Decided
-from .explain import draw_waterfall as draw_waterfall
 from .explain import explain as explain
 from .gallery import Gallery as Gallery
-from .gallery import NormalisedScorer as NormalisedScorer
-from .gallery import score_all as score_all
+from .normalised import NormalisedScorer as NormalisedScorer
+from .scorer import score_all as score_all
+from .verifier import Verifier as Verifier
+from .waterfall import draw_waterfall as draw_waterfall

@@ -10,30 +10,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
+from pairlearn.baselines.stacked import StackedPairSVC
 from pairlearn.errors import InputError
 from pairlearn.examples import check_examples, take_examples
-from pairlearn.functions.function import Embedding, FormPart, LinePart, Local, PairFunction, check_domains
-from pairlearn.operators.form import Own
-from pairlearn.operators.rows import PairRows, stacked
+from pairlearn.functions.batch import Batch
+from pairlearn.functions.function import PairFunction
+from pairlearn.functions.parts import Embedding, FormPart, LinePart
+from pairlearn.machines.machine import PairMachine
+from pairlearn.operators.form import SideForm
+from pairlearn.operators.rows import PairRows
 from pairlearn.pair_kernels import ModelScores, PairKernel
 from pairlearn.pairs import Pairs, as_pairs
+from pairlearn.scorers.normalised import NormalisedScorer
+from pairlearn.scorers.verifier import Verifier
 from pairlearn.types import Examples, Floats
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-UP, DOWN, TOTAL = "#0072B2", "#D55E00", "#000000"  # Okabe and Ito's blue, vermilion and black
-SUFFIXES = (".png", ".svg", ".pdf")
 Bars = dict[str, float]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
     """score = Σ values + bias; names and values of the contributions, (n,).
 
@@ -46,6 +47,9 @@ class Explanation:
     values: Floats
     bias: float
     score: float
+
+    def __repr__(self) -> str:
+        return f"Explanation({len(self.names)} contributions, bias={self.bias:.6g}, score={self.score:.6g})"
 
     def largest(self, k: int = 10) -> Explanation:
         """The k largest contributions by size, largest first, and the sum of all others as one."""
@@ -80,11 +84,11 @@ def explain(
     machine = _machine(model)
     function: PairFunction = machine.function_
     one = _one_pair(pair, function)
-    check_domains(one, function.two_domains, bool(function.kernel.bases))
+    function.check(one)
     score = float(np.asarray(machine.decision_function(one))[0])
     if not np.isclose(score, function(one)[0], rtol=1e-9, atol=1e-12):
         raise InputError(f"the score of a {type(machine).__name__} is not a sum over support pairs; explain a PairSVC")
-    local = Local.of(one, function)
+    local = function.batch(one)
     bars: Bars = {}
     if len(function.coefficients):
         split = _by_feature if by == "feature" else _by_example
@@ -92,22 +96,23 @@ def explain(
     return Explanation(tuple(bars), np.array(list(bars.values())), function.bias, score)
 
 
-def _machine(model: Any) -> Any:
-    """The machine with a learnt function inside a model."""
-    if hasattr(model, "function_"):
-        return model
-    for name in ("machine_", "model"):
-        if hasattr(model, name):
-            return _machine(getattr(model, name))
+def _machine(model: Any) -> PairMachine:
+    """The machine inside a model, whose scores are explained."""
+    match model:
+        case PairMachine():
+            check_is_fitted(model, "function_")
+            return model
+        case StackedPairSVC():
+            return _machine(model.machine_)
+        case Verifier() | NormalisedScorer():
+            return _machine(model.model)
     raise InputError(f"a {type(model).__name__} has no learnt function of pairs; pass a fitted PairSVC or its like")
 
 
 def _one_pair(pair: Any, function: PairFunction) -> Pairs:
     if isinstance(pair, tuple) and len(pair) == 2:
         tables = [check_examples(_table(example)) for example in pair]
-        if function.two_domains:
-            return Pairs(tables[0], [0], [0], right_examples=tables[1])
-        return Pairs(stacked(tables), [0], [1])
+        return function.pairs_between(*tables)(np.zeros(1, dtype=int), np.zeros(1, dtype=int))
     pairs = as_pairs(pair)
     if len(pairs) != 1:
         raise InputError(f"one pair is explained at a time, got {len(pairs)}; pass pairs[i:i + 1] or two examples")
@@ -126,12 +131,12 @@ def _table(example: Any) -> Examples:
 # --------------------------------------------------------------------------- over support examples
 
 
-def _by_example(machine: Any, local: Local, names: Sequence[Any] | None) -> Bars:
+def _by_example(machine: PairMachine, local: Batch, names: Sequence[Any] | None) -> Bars:
     function: PairFunction = machine.function_
     terms = function.coefficients * _kernel_values(function, local)
-    used = np.asarray(getattr(machine, "support_examples_", np.arange(int(function.left.max()) + 1)))
+    used = np.asarray(machine.support_examples_)
     sides = [np.bincount(column, 0.5 * terms).astype(np.float64) for column in (function.left, function.right)]
-    if function.two_domains:
+    if function.n_tables == 2:
         left = {f"left {name}": value for name, value in _named(used, sides[0], names).items()}
         right = {f"right support example {place}": float(value) for place, value in enumerate(sides[1])}
         return {**left, **right}
@@ -156,8 +161,11 @@ def _added(parts: Any) -> Bars:
     return bars
 
 
-def _kernel_values(function: PairFunction, local: Local) -> Floats:
-    """K(pair, support pair) without baselines, (n_support,), in both orders where the function takes both."""
+def _kernel_values(function: PairFunction, local: Batch) -> Floats:
+    """K(pair, support pair) without baselines, (n_support,), in both orders where the function takes both.
+
+    Scores of baselines are features of the pair, not of examples: they have bars of their own.
+    """
     scored = {line.leaf for line in _score_lines(function)}
     terms = tuple((c, atoms) for c, atoms in function.kernel.terms if not (len(atoms) == 1 and atoms[0] in scored))
     if not terms:
@@ -169,7 +177,10 @@ def _kernel_values(function: PairFunction, local: Local) -> Floats:
     return _both_orders(function, local, values)
 
 
-def _both_orders(function: PairFunction, local: Local, values: Any) -> Floats:
+# A function of known symmetry is the mean of both orders, to be symmetric to the last bit; its explanation is too.
+
+
+def _both_orders(function: PairFunction, local: Batch, values: Any) -> Floats:
     straight = values(local.rows)
     if not function.sign:
         return np.asarray(straight)
@@ -179,14 +190,14 @@ def _both_orders(function: PairFunction, local: Local, values: Any) -> Floats:
 # --------------------------------------------------------------------------- over features
 
 
-def _by_feature(machine: Any, local: Local, names: Sequence[Any] | None) -> Bars:
+def _by_feature(machine: PairMachine, local: Batch, names: Sequence[Any] | None) -> Bars:
     function: PairFunction = machine.function_
     if function.rest is not None:
         raise InputError('this kernel is not of degree ≤ 2 in the features; use by="example"')
     parts: list[tuple[str, float]] = []
     for part in function.parts:
         left, right = _of_form(part, function, local)
-        prefixes = ("left ", "right ") if function.two_domains else ("", "")
+        prefixes = ("left ", "right ") if function.n_tables == 2 else ("", "")
         for values, prefix in zip((left, right), prefixes, strict=True):
             parts += zip(_feature_names(len(values), names, prefix), values, strict=True)
         if part.form.constant:
@@ -203,14 +214,18 @@ def _feature_names(n: int, names: Sequence[Any] | None, prefix: str) -> list[str
     return [str(name) for name in names] if names and not prefix else [f"{prefix}feature {place}" for place in range(n)]
 
 
-def _of_form(part: FormPart, function: PairFunction, local: Local) -> tuple[Floats, Floats]:
-    """eᵀMf + [eᵀNe + n·e] + [the same at f], each product of two features half to each; those of e and of f."""
+def _of_form(part: FormPart, function: PairFunction, local: Batch) -> tuple[Floats, Floats]:
+    """eᵀMf + [eᵀNe + n·e] + [the same at f], each product of two features half to each; those of e and of f.
+
+    e and f are the features z, w of the two examples themselves, or their inner products with the support examples,
+    e = Z z: then the form is pulled back to the features, zᵀ(ZᵀMW)w, without ever forming the d × d matrix.
+    """
     a, b = int(local.rows.left[0]), int(local.rows.right[0])
     (z, Z), (w, W) = (
         _features(embedding, table, row, anchor)
         for embedding, table, row, anchor in (
-            (part.left, local.left, a, function.anchor),
-            (part.right, local.right, b, function.right_anchor if function.two_domains else function.anchor),
+            (part.left, local.left, a, function.anchors[0]),
+            (part.right, local.right, b, function.anchors[-1]),
         )
     )
     left, right = _of_own(part.form.left, z, Z), _of_own(part.form.right, w, W)
@@ -222,7 +237,7 @@ def _of_form(part: FormPart, function: PairFunction, local: Local) -> tuple[Floa
     return left, right
 
 
-def _of_own(own: Own, z: Floats, Z: Floats | None) -> Floats:
+def _of_own(own: SideForm, z: Floats, Z: Floats | None) -> Floats:
     e = z if Z is None else Z @ z
     pull = own.linear if own.square is None else own.linear + 0.5 * (own.square @ e + own.square.T @ e)
     return np.asarray(z * (pull if Z is None else Z.T @ pull))
@@ -245,7 +260,7 @@ def _score_lines(function: PairFunction) -> list[LinePart]:
     return [line for line in function.lines if isinstance(line.leaf.view, ModelScores)]
 
 
-def _baselines(function: PairFunction, local: Local) -> Bars:
+def _baselines(function: PairFunction, local: Batch) -> Bars:
     parts: list[tuple[str, float]] = []
     for line in _score_lines(function):
         models = cast(ModelScores, line.leaf.view).models
@@ -254,45 +269,8 @@ def _baselines(function: PairFunction, local: Local) -> Bars:
     return _added(parts)
 
 
-def _of_line(line: LinePart, function: PairFunction, local: Local) -> Floats:
+def _of_line(line: LinePart, function: PairFunction, local: Batch) -> Floats:
     def values(rows: PairRows) -> Floats:
         return np.asarray(line.leaf.kernel.features(rows.shown[line.leaf.view, False]), dtype=np.float64)[0]
 
     return line.weights * _both_orders(function, local, values)
-
-
-# --------------------------------------------------------------------------- drawing
-
-
-def draw_waterfall(explanation: Explanation, path: str | Path | None = None, most: int = 12) -> Axes:
-    """Draw the bias, the largest contributions one after the other, and the score; needs matplotlib.
-
-    >>> ax = draw_waterfall(Explanation(("u", "v"), np.array([0.5, -2.0]), bias=0.5, score=-1.0))
-    >>> [text.get_text() for text in ax.get_yticklabels()]
-    ['bias', 'v', 'u', 'score']
-    """
-    if path is not None and Path(path).suffix.lower() not in SUFFIXES:
-        raise InputError(f"cannot write {Path(path).name!r}; the name must end in {', '.join(SUFFIXES)}")
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("drawing needs matplotlib: pip install 'pairlearn[plots]'") from error
-    shown = explanation.largest(most)
-    steps = np.array([explanation.bias, *shown.values])
-    starts = np.cumsum(steps) - steps
-    names, widths = ["bias", *shown.names, "score"], [*steps, explanation.score]
-    figure = Figure(figsize=(6.5, 0.8 + 0.32 * len(names)), layout="constrained")
-    ax: Axes = figure.subplots()
-    colours = [UP if step >= 0 else DOWN for step in steps] + [TOTAL]
-    bars = ax.barh(range(len(names)), widths, left=[*starts, 0.0], color=colours, height=0.7)
-    ax.bar_label(bars, labels=[f"{width:+.3g}".replace("-", "−") for width in widths], padding=3, fontsize=8)
-    ax.set_yticks(range(len(names)), names, fontsize=8)
-    ax.invert_yaxis()
-    ax.axvline(0.0, color="0.55", linewidth=0.7, zorder=0)
-    ax.use_sticky_edges = False  # room for the figures beside the outermost bars
-    ax.margins(x=0.15)
-    ax.set_xlabel("contribution to the score")
-    ax.spines[["top", "right"]].set_visible(False)
-    if path is not None:
-        figure.savefig(path, dpi=200)
-    return ax

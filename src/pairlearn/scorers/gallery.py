@@ -1,11 +1,10 @@
-"""Comparing with many: scores normalised by a cohort, and a gallery of enrolled identities.
+"""Comparing with many: a gallery of enrolled identities.
 
 Probes stand left, enrolled examples right. A model has `decision_function(pairs)`, better `score_block` too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -13,112 +12,14 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from pairlearn.errors import InputError, SymmetryError
+from pairlearn.errors import InputError
 from pairlearn.examples import check_examples, count_examples, take_examples
 from pairlearn.kernels import Linear
-from pairlearn.pairs import Pairs, all_pairs, as_pairs
+from pairlearn.scorers.scorer import as_scorer, in_parts, score_all
 from pairlearn.types import Examples, Floats, Ints
 
 POOLINGS = {"examples": ("mean", "direction"), "scores": ("mean", "max")}
-BLOCK = 2**22  # scores that are held at a time beside the result
-
-
-@dataclass(frozen=True, eq=False)
-class Moments:
-    """Mean and deviation of the cohort's scores with each example, (n_examples,)."""
-
-    mean: Floats
-    deviation: Floats
-
-    def __getitem__(self, key: Any) -> Moments:
-        return Moments(self.mean[key], self.deviation[key])
-
-    def normalise(self, values: Floats) -> Floats:
-        """(values − mean)/deviation."""
-        return (values - self.mean) / self.deviation
-
-
-@dataclass(frozen=True, eq=False)
-class NormalisedScorer:
-    """A model's scores g(a, b) in units of what a cohort of other identities scores with a or b.
-
-    z(a, b) = (g − μ_b)/σ_b, t(a, b) = (g − μ_a)/σ_a, s = (z + t)/2; μ_x, σ_x: mean and deviation of the `top` highest
-    scores of x with the cohort (None: of all). "s" needs a symmetric model and is symmetric to the last bit; "t" over
-    "z" is ZT-norm: NormalisedScorer(NormalisedScorer(model, cohort, "z"), cohort, "t"). Nobody tested is in the cohort.
-
-    >>> import pairlearn as pl
-    >>> scorer = NormalisedScorer(pl.EuclidBaseline(), np.array([[0.0], [2.0]]), method="t")
-    >>> scorer.decision_function(pl.Pairs(np.array([[5.0], [6.0]]), [0], [1])).tolist()
-    [3.0]
-    """
-
-    model: Any
-    cohort: Examples
-    method: Literal["z", "t", "s"] = "s"
-    top: int | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "cohort", check_examples(self.cohort, "cohort"))
-        _check_model(self.model)
-        n = count_examples(self.cohort)
-        if self.method not in ("z", "t", "s"):
-            raise InputError(f'method must be "z", "t" or "s", got {self.method!r}')
-        if n < 2:
-            raise InputError(f"a cohort of {n} examples has no deviation; give at least 2, better some hundred")
-        if self.top is not None and not 2 <= self.top <= n:
-            raise InputError(f"top must be from 2 to the size of the cohort, {n}, got {self.top}; try {max(2, n // 4)}")
-        if self.method == "s":
-            _check_symmetric(self.model, take_examples(self.cohort, np.arange(min(n, 8))))
-
-    def decision_function(self, X: Any) -> Floats:
-        """Normalised score of every pair, (n_pairs,)."""
-        pairs = as_pairs(X)
-        if pairs.right_examples is not None:
-            raise InputError("a cohort belongs to one table of examples; pairs of two tables cannot be normalised")
-        used = pairs.used_examples()
-        left, right = (np.searchsorted(used, column) for column in pairs.columns)
-        # One table for both sides, so that a swapped pair meets the same moments to the last bit.
-        examples = take_examples(pairs.examples, used)
-        values = np.asarray(self.model.decision_function(pairs), dtype=np.float64)
-        return self._normalised(values, examples, left, examples, right)
-
-    def score_block(self, probe: Examples, gallery: Examples) -> Floats:
-        """Normalised score of every probe with every gallery example, (p, g)."""
-        probe, gallery = check_examples(probe, "probe"), check_examples(gallery, "gallery")
-        values = score_all(self.model, probe, gallery)
-        if self.method == "s":  # by matrix products g(a, b) and g(b, a) may differ in the last bit
-            values = 0.5 * (values + score_all(self.model, gallery, probe).T)
-        return self._normalised(values, probe, np.s_[:, None], gallery, np.s_[None, :])
-
-    def _normalised(self, values: Floats, probe: Examples, left: Any, gallery: Examples, right: Any) -> Floats:
-        """Values of the examples probe[left] with gallery[right], normalised."""
-        if self.method == "t":
-            return self._as_probe(probe)[left].normalise(values)
-        if self.method == "z":
-            return self._as_enrolled(gallery)[right].normalise(values)
-        one = self._as_probe(probe)
-        other = one if gallery is probe else self._as_probe(gallery)
-        return 0.5 * (one[left].normalise(values) + other[right].normalise(values))
-
-    def _as_probe(self, examples: Examples) -> Moments:
-        return self._moments(score_all(self.model, part, self.cohort) for part in in_parts(examples, self.cohort))
-
-    def _as_enrolled(self, examples: Examples) -> Moments:
-        return self._moments(score_all(self.model, self.cohort, part).T for part in in_parts(examples, self.cohort))
-
-    def _moments(self, blocks: Iterator[Floats]) -> Moments:
-        """Mean and deviation of the highest scores in each row of the blocks."""
-        moments = []
-        for block in blocks:
-            scores = np.ascontiguousarray(block)
-            if self.top is not None:
-                scores = np.partition(scores, -self.top, axis=1)[:, -self.top :]
-            deviation = scores.std(axis=1)
-            if np.any(deviation <= 1e-12 * np.abs(scores).max(axis=1)):
-                raise InputError("an example scores the same with the whole cohort; drop it, or give a varied cohort")
-            moments.append((scores.mean(axis=1), deviation))
-        mean, deviation = (np.concatenate(column) for column in zip(*moments, strict=True))
-        return Moments(mean, deviation)
+"""What may be pooled, and how."""
 
 
 class Matches(NamedTuple):
@@ -128,7 +29,7 @@ class Matches(NamedTuple):
     scores: Floats
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Gallery:
     """Enrolled identities with one or more examples each, for 1:N search; n examples, one identity per example.
 
@@ -153,7 +54,7 @@ class Gallery:
     def __post_init__(self) -> None:
         object.__setattr__(self, "examples", check_examples(self.examples))
         object.__setattr__(self, "identities", np.asarray(self.identities))
-        _check_model(self.model)
+        as_scorer(self.model)
         n = count_examples(self.examples)
         if self.identities.shape != (n,) or n == 0:
             raise InputError(f"give one identity per example, {n} > 0, got shape {self.identities.shape}")
@@ -161,6 +62,10 @@ class Gallery:
             raise InputError(f"pool={self.pool!r} with how={self.how!r} is unknown; choose from {POOLINGS}")
         if self.pool == "examples" and not (sparse.issparse(self.examples) or isinstance(self.examples, np.ndarray)):
             raise InputError('these examples have no mean; use pool="scores"')
+
+    def __repr__(self) -> str:
+        enrolled = f"{count_examples(self.examples)} examples of {len(self.names)} identities"
+        return f"Gallery({self.model!r}, {enrolled}, pool={self.pool!r}, how={self.how!r})"
 
     @cached_property
     def names(self) -> np.ndarray[Any, Any]:
@@ -187,8 +92,8 @@ class Gallery:
         if truth.shape != (count_examples(probes),) or not np.isin(truth, self.names).all():
             raise InputError("give one enrolled identity per probe; drop probes of identities that are not enrolled")
         scores = self.score(probes)
-        own = scores[np.arange(len(truth)), np.searchsorted(self.names, truth)]
-        return np.asarray(np.sum(scores >= own[:, None], axis=1))
+        of_truth = scores[np.arange(len(truth)), np.searchsorted(self.names, truth)]
+        return np.asarray(np.sum(scores >= of_truth[:, None], axis=1))
 
     @cached_property
     def _sizes(self) -> Ints:
@@ -211,40 +116,3 @@ class Gallery:
         if self.how == "max":
             return np.maximum.reduceat(block, starts, axis=1)
         return np.add.reduceat(block, starts, axis=1) / self._sizes
-
-
-def score_all(model: Any, probe: Examples, gallery: Examples) -> Floats:
-    """Score of every probe (left) with every gallery example (right), (p, g), by any model with decision_function.
-
-    >>> import pairlearn as pl
-    >>> score_all(pl.EuclidBaseline(), np.array([[0.0], [1.0]]), np.array([[3.0]])).tolist()
-    [[-3.0], [-2.0]]
-    """
-    if hasattr(model, "score_block"):
-        return np.asarray(model.score_block(probe, gallery), dtype=np.float64)
-    p, g = count_examples(probe), count_examples(gallery)
-    join = np.concatenate if isinstance(probe, np.ndarray) else sparse.vstack if sparse.issparse(probe) else _listed
-    pairs = Pairs(join([probe, gallery]), np.repeat(np.arange(p), g), np.tile(np.arange(p, p + g), p))
-    return np.asarray(model.decision_function(pairs), dtype=np.float64).reshape(p, g)
-
-
-def in_parts(examples: Examples, others: Examples) -> Iterator[Examples]:
-    """The examples, so many at a time that their scores with all others fit into a block."""
-    n, step = count_examples(examples), max(1, BLOCK // count_examples(others))
-    return (take_examples(examples, np.arange(first, min(n, first + step))) for first in range(0, max(n, 1), step))
-
-
-def _listed(tables: Any) -> list[Any]:
-    return [example for table in tables for example in table]
-
-
-def _check_model(model: Any) -> None:
-    if not hasattr(model, "decision_function"):
-        raise InputError(f"a {type(model).__name__} gives no scores; pass a fitted model with decision_function")
-
-
-def _check_symmetric(model: Any, examples: Examples) -> None:
-    pairs = all_pairs(examples, reflexive=False)
-    values, mirrored = model.decision_function(pairs), model.decision_function(pairs.swapped())
-    if not np.allclose(values, mirrored, rtol=1e-6, atol=1e-6 * np.abs(values).max()):
-        raise SymmetryError('S-norm needs g(a, b) = g(b, a), but this model is not symmetric; use method="z" or "t"')

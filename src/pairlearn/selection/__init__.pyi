@@ -1,3 +1,4 @@
+from . import scorers as scorers
 from .leaks import Leaks as Leaks
 from .leaks import find_leaks as find_leaks
 from .leaks import refuse_leaks as refuse_leaks

@@ -1,10 +1,12 @@
-"""How test units are drawn: random shares or folds of pairs, examples or classes, stratum by stratum."""
+"""How test units are drawn: random shares or folds of pairs, examples or classes, stratum by stratum.
+
+A stratum is a set of units of which both halves shall have some: the examples of one class, or simply all units.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import isfinite
 from numbers import Integral
 from typing import Any, Protocol
 
@@ -12,10 +14,15 @@ import numpy as np
 
 from pairlearn.errors import InputError
 from pairlearn.types import Bools, Ints
+from pairlearn.words import counted
 
 
-class Way(Protocol):
-    """How test units are drawn, `count` times."""
+class Drawing(Protocol):
+    """How test units are drawn, `count` times.
+
+    `draw(strata, name, stream)` takes one stratum number per unit, (n,), and yields masks of the test units, (n,)
+    each; `name` is the noun of one unit, for messages; different `stream`s (left, right table) are independent.
+    """
 
     @property
     def count(self) -> int: ...
@@ -45,10 +52,11 @@ class Shares:
     def draw(self, strata: Ints, name: str, stream: int = 0) -> Iterator[Bools]:
         """Masks of the test units, one stratum number per unit."""
         if not np.any(np.bincount(strata, minlength=1) > 1):
-            raise InputError(f"{len(strata)} {name} cannot be shared out; give at least 2 (of one class)")
+            raise InputError(f"{counted(len(strata), name)} cannot be shared out; give at least 2 (of one class)")
         return (self._one(strata, np.random.default_rng((self.random_state, stream, k))) for k in range(self.n_splits))
 
     def _one(self, strata: Ints, rng: np.random.Generator) -> Bools:
+        """round(share · size) units of each stratum, but at least one and not all of them."""
         sizes = np.bincount(strata)
         quota = np.clip(np.rint(self.test_share * sizes), np.minimum(sizes - 1, 1), sizes - 1)
         return rank_in_stratum(strata, rng.permutation(len(strata))) < quota[strata]
@@ -75,13 +83,20 @@ class Folds:
         """Masks of the test units, one stratum number per unit."""
         n_dealt = int(np.sum(np.bincount(strata, minlength=1)[strata] > 1))
         if n_dealt < self.n_splits:
-            raise InputError(f"{n_dealt} {name} cannot fill {self.n_splits} folds; use fewer folds or add {name}")
+            alone = f" ({len(strata) - n_dealt} more are alone in their class)" if n_dealt < len(strata) else ""
+            raise InputError(
+                f"{counted(n_dealt, name)} cannot fill {self.n_splits} folds{alone}; use fewer folds or add some"
+            )
         seeds = ((self.random_state, stream, repeat) for repeat in range(self.n_repeats))
         folds = (self._deal(strata, np.random.default_rng(seed)) for seed in seeds)
         return (fold == k for fold in folds for k in range(self.n_splits))
 
     def _deal(self, strata: Ints, rng: np.random.Generator) -> Ints:
-        # Dealing stratum after stratum like cards keeps both the folds and each stratum in them balanced.
+        """Number of the fold of each unit, −1 for one alone in its stratum.
+
+        Dealing stratum after stratum like cards, without starting anew at each, keeps both the folds and each stratum
+        in them balanced: their sizes differ by one at most.
+        """
         sizes = np.bincount(strata)
         order = np.lexsort((rng.permutation(len(strata)), rng.permutation(len(sizes))[strata]))
         order = order[sizes[strata[order]] > 1]
@@ -100,43 +115,6 @@ def rank_in_stratum(strata: Ints, keys: Ints) -> Ints:
 
 
 # --------------------------------------------------------------------------- checks
-
-
-def class_codes(classes: Any, n_examples: int | None = None) -> Ints:
-    """Classes of any kind as numbers 0, 1, … in order of appearance."""
-    codes: dict[Any, int] = {}
-    names = class_names(classes, n_examples)
-    return np.array([codes.setdefault(name, len(codes)) for name in names], dtype=np.int64)
-
-
-def class_names(classes: Any, n_examples: int | None = None, name: str = "classes") -> list[Any]:
-    """One class or identity per example, as a list, or what is wrong with them."""
-    shape = np.shape(classes) if isinstance(classes, np.ndarray) or not hasattr(classes, "__len__") else (len(classes),)
-    if len(shape) != 1 or isinstance(classes, (str, bytes)) or (n_examples is not None and shape[0] != n_examples):
-        wanted = "" if n_examples is None else f", {n_examples}"
-        raise InputError(f"{name} must hold one value per example{wanted}, got shape {shape}")
-    names = classes.tolist() if hasattr(classes, "tolist") else list(classes)
-    if not names:
-        raise InputError(f"{name} are empty; give one value per example")
-    bad = next((row for row, value in enumerate(names) if _is_missing(value)), None)
-    if bad is not None:
-        raise InputError(
-            f"{name} contain a missing or infinite value (example {bad}); name it or drop the pairs of this example"
-        )
-    try:
-        set(names)
-    except TypeError as error:
-        raise InputError(f"{name} must be numbers, strings or other hashable values, one per example") from error
-    return names
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None or (isinstance(value, float) and not isfinite(value)):
-        return True
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):  # pandas.NA refuses to be true or false
-        return True
 
 
 def check_whole(name: str, value: Any, least: int) -> None:

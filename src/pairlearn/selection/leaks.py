@@ -1,4 +1,10 @@
-"""What a training set and a test set share: pairs, examples, identities. Works on anyone's split."""
+"""What a training set and a test set share: pairs, examples, identities. Works on anyone's split.
+
+Examples are compared by content, since the two sets usually come from two tables: every example that occurs in a pair
+gets a number, equal examples the same one (a dictionary from a digest of the row to the number), and after that
+sharing is a question about integers. Sharing decides which generalisation task a split may be reported as: no shared
+pair makes it a pair task, no shared example an interexample task, no shared identity an interclass task.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +18,9 @@ from scipy import sparse
 
 from pairlearn.errors import InputError
 from pairlearn.examples import count_examples
-from pairlearn.pairs import Pairs, as_pairs
-from pairlearn.selection.drawing import class_names
+from pairlearn.pairs import Pairs, as_pairs, class_names
 from pairlearn.types import Examples, Ints
+from pairlearn.words import counted, plural_of
 
 Task = Literal["none", "pair", "interexample", "interclass"]
 TASKS: tuple[Task, ...] = ("none", "pair", "interexample", "interclass")
@@ -54,8 +60,8 @@ class Leaks:
 
     def __str__(self) -> str:
         examples = [*(f"{row}" for row in self.examples), *(f"{row} (right)" for row in self.right_examples)]
-        names = "identities were not given" if self.identities is None else _listed("identities", self.identities)
-        shared = "; ".join([names, _listed("examples", examples), _listed("pairs", self.pairs.tolist())])
+        names = "identities were not given" if self.identities is None else _listed("identity", self.identities)
+        shared = "; ".join([names, _listed("example", examples), _listed("pair", self.pairs.tolist())])
         if self.task == "none":
             return f"{shared}: this split belongs to no task, because it tests on pairs it trains on"
         return f"{shared}: this split belongs to the {self.task} task"
@@ -64,8 +70,9 @@ class Leaks:
 def _listed(what: str, shared: Iterable[Any]) -> str:
     values = [value if isinstance(value, str) else repr(value) for value in shared]
     if not values:
-        return f"no shared {what}"
-    return f"{len(values)} shared {what} ({', '.join(values[:SHOWN])}{', …' if len(values) > SHOWN else ''})"
+        return f"no shared {plural_of(what)}"
+    shown = ", ".join(values[:SHOWN]) + (", …" if len(values) > SHOWN else "")
+    return f"{counted(len(values), f'shared {what}')} ({shown})"
 
 
 # --------------------------------------------------------------------------- the search
@@ -80,7 +87,7 @@ def find_leaks(train_pairs: Any, test_pairs: Any, train_identities: Any = None, 
     >>> import numpy as np, pairlearn as pl
     >>> train, test = pl.Pairs(np.eye(4), [0], [1]), pl.Pairs(np.eye(4), [2], [3])
     >>> print(find_leaks(train, test, ["ann", "bob", "cat", "bob"], ["ann", "bob", "cat", "bob"]))
-    1 shared identities (bob); no shared examples; no shared pairs: this split belongs to the interexample task
+    1 shared identity (bob); no shared examples; no shared pairs: this split belongs to the interexample task
     """
     train, test = as_pairs(train_pairs), as_pairs(test_pairs)
     names = _shared_names(train, test, train_identities, test_identities)
@@ -110,16 +117,18 @@ def refuse_leaks(
     >>> refuse_leaks(pairs[:2], pairs[2:], task="interexample")
     Traceback (most recent call last):
     ...
-    pairlearn.errors.InputError: this is no interexample split: identities were not given; 2 shared examples (1, 2); \
-no shared pairs: this split belongs to the pair task; drop what is shared or report the pair task
+    pairlearn.errors.InputError: this is not an interexample split: identities were not given; \
+2 shared examples (1, 2); no shared pairs: this split belongs to the pair task; \
+drop what is shared or report the pair task
     """
     if task not in TASKS[1:]:
         raise InputError(f"task must be one of {', '.join(TASKS[1:])}, got {task!r}")
     leaks = find_leaks(train_pairs, test_pairs, train_identities, test_identities)
-    # Unknown identities keep a clean split from being called interclass, but are no leak.
+    # Unknown identities keep a clean split from being called interclass, but are not a leak.
     if leaks and TASKS.index(leaks.task) < TASKS.index(task):
         advice = "drop what is shared" + ("" if leaks.task == "none" else f" or report the {leaks.task} task")
-        raise InputError(f"this is no {task} split: {leaks}; {advice}")
+        article = "a" if task == "pair" else "an"
+        raise InputError(f"this is not {article} {task} split: {leaks}; {advice}")
 
 
 Numbers = dict[Hashable, int]
@@ -133,16 +142,19 @@ def _contents(pairs: Pairs, left_numbers: Numbers, right_numbers: Numbers, dtype
 
 
 def _number(table: Examples, column: Ints, numbers: Numbers, dtype: Any) -> Ints:
+    """The number of each example of a column; `numbers` grows by contents that were not met before."""
     used, place = np.unique(column, return_inverse=True)
     return np.array([numbers.setdefault(key, len(numbers)) for key in _row_keys(table, used, dtype)])[place]
 
 
 def _codes(contents: Columns, ordered: bool) -> Ints:
+    """One integer per pair of contents; (a, b) and (b, a) are the same pair unless the sides are two tables."""
     left, right = contents if ordered else (np.minimum(*contents), np.maximum(*contents))
     return left * 2**31 + right
 
 
 def _shared_rows(test: Pairs, trained: Columns, tested: Columns) -> tuple[Ints, Ints]:
+    """Rows of the left and of the right test table whose content was trained on; all left if they are one table."""
     rows = [
         column[np.isin(content, known)] for column, content, known in zip(test.columns, tested, trained, strict=True)
     ]
@@ -220,12 +232,9 @@ def _shared_names(train: Pairs, test: Pairs, train_names: Any, test_names: Any) 
 
 def _used_names(pairs: Pairs, identities: Any, what: str) -> dict[Any, None]:
     """Names that occur in the pairs, in order of their rows."""
-    if pairs.right_examples is None:
-        names = class_names(identities, pairs.n_examples, what)
-        return dict.fromkeys(names[row] for row in pairs.used_examples())
-    if not isinstance(identities, tuple) or len(identities) != 2:
+    tables = pairs.tables.sides
+    given = identities if len(tables) == 2 else (identities,)
+    if not isinstance(given, tuple) or len(given) != len(tables):
         raise InputError(f"{what} of pairs of two tables are a tuple (of the left table, of the right table)")
-    lefts = class_names(identities[0], pairs.n_examples, what)
-    rights = class_names(identities[1], count_examples(pairs.right_table), what)
-    used = [lefts[row] for row in pairs.used_examples()] + [rights[row] for row in pairs.used_right_examples()]
-    return dict.fromkeys(used)
+    names = [class_names(one, count_examples(table), what) for one, table in zip(given, tables, strict=True)]
+    return dict.fromkeys(of[row] for of, rows in zip(names, pairs.used_rows(), strict=True) for row in rows)

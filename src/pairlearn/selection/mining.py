@@ -51,10 +51,10 @@ class HardNegatives:
             )
 
 
-class Highest:
+class HighestScores:
     """The n pairs of the highest scores so far, and less than n more that wait to be compared with them.
 
-    No score below `floor` can be among them.
+    No score below `floor` can be among them. Memory is that of 2n pairs and one batch, however many are offered.
     """
 
     def __init__(self, n: int) -> None:
@@ -62,6 +62,7 @@ class Highest:
         self.parts: list[tuple[Floats, Ints, Ints]] = []
 
     def offer(self, scores: Floats, left: Ints, right: Ints) -> None:
+        """Take those of these pairs that may be among the highest; compare when n wait, so that sorting stays cheap."""
         good = scores >= self.floor
         self.parts.append((scores[good], left[good], right[good]))
         self.waiting += int(good.sum())
@@ -69,7 +70,7 @@ class Highest:
             self._compare()
 
     def columns(self) -> Columns:
-        """Highest first; equal scores by pair."""
+        """HighestScores first; equal scores by pair."""
         self._compare()
         _, left, right = self.parts[0]
         return left, right
@@ -83,17 +84,18 @@ class Highest:
         self.parts, self.waiting = [(scores[order], left[order], right[order])], 0
 
 
-def offer_all(best: Highest, hard: HardNegatives, table: Examples, groups: Groups) -> None:
+def offer_all_negatives(best: HighestScores, hard: HardNegatives, table: Examples, groups: Groups) -> None:
+    """Score every negative pair: by blocks where the scorer can, since a block of p × g pairs costs p + g examples."""
     if hasattr(hard.scorer, "score_block"):
         _offer_blocks(best, hard, table, groups)
         return
-    stairs = groups.negatives()
-    for begin in range(0, stairs.size, hard.batch):
-        numbers = np.arange(begin, min(begin + hard.batch, stairs.size))
-        offer_columns(best, hard, table, stairs.columns(numbers))
+    numbered = groups.negatives()
+    for begin in range(0, numbered.size, hard.batch):
+        numbers = np.arange(begin, min(begin + hard.batch, numbered.size))
+        offer_columns(best, hard, table, numbered.columns(numbers))
 
 
-def _offer_blocks(best: Highest, hard: HardNegatives, table: Examples, groups: Groups) -> None:
+def _offer_blocks(best: HighestScores, hard: HardNegatives, table: Examples, groups: Groups) -> None:
     """Score all negatives by square blocks on and above the diagonal."""
     by_index = np.argsort(groups.order)
     kept, codes = groups.order[by_index], np.repeat(np.arange(len(groups.sizes)), groups.sizes)[by_index]
@@ -109,7 +111,8 @@ def _offer_blocks(best: Highest, hard: HardNegatives, table: Examples, groups: G
             best.offer(block[i, j], kept[rows][i], kept[columns][j])
 
 
-def offer_columns(best: Highest, hard: HardNegatives, table: Examples, columns: Columns) -> None:
+def offer_columns(best: HighestScores, hard: HardNegatives, table: Examples, columns: Columns) -> None:
+    """Score these pairs, `hard.batch` at a time."""
     pairs = Pairs(table, *columns)
     for begin in range(0, len(pairs), hard.batch):
         part = pairs[begin : begin + hard.batch]
@@ -124,6 +127,7 @@ def _scores(scorer: Any, pairs: Pairs) -> Floats:
 
 
 def _scores_by_block(scorer: Any, pairs: Pairs) -> Floats:
+    """The block of all distinct left with all distinct right examples, and from it the pairs that were asked for."""
     (left, i), (right, j) = (np.unique(column, return_inverse=True) for column in pairs.columns)
     probe, gallery = (take_examples(pairs.examples, side) for side in (left, right))
     return _check_scores(scorer.score_block(probe, gallery), (len(left), len(right)))[i, j]

@@ -1,4 +1,9 @@
-"""Nested training sets: the smaller lies in every larger one."""
+"""Nested training sets: the smaller lies in every larger one.
+
+A learning curve over sets drawn anew mixes what more data does with the luck of each draw; over nested sets each step
+only adds. One random order is drawn, of the classes or of the examples within each class, and every set is a beginning
+of it.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from pairlearn.errors import InputError
-from pairlearn.selection.drawing import check_whole, class_codes, rank_in_stratum
+from pairlearn.pairs import class_codes
+from pairlearn.selection.drawing import check_whole, rank_in_stratum
 from pairlearn.types import Ints
+from pairlearn.words import counted
 
 
 def nested_by_class_count(classes: Any, counts: Sequence[int], random_state: int = 0) -> list[Ints]:
@@ -22,7 +29,7 @@ def nested_by_class_count(classes: Any, counts: Sequence[int], random_state: int
     n_classes = int(codes.max()) + 1
     for count in _check_sizes("counts", counts):
         if count > n_classes:
-            raise InputError(f"counts asks for {count} classes, but there are {n_classes}; ask for fewer")
+            raise InputError(f"counts asks for {counted(count, 'class')}, but there are {n_classes}; ask for fewer")
     check_whole("random_state", random_state, 0)
     place = np.random.default_rng(random_state).permutation(n_classes)[codes]
     return [np.flatnonzero(place < count) for count in counts]
@@ -41,7 +48,8 @@ def nested_by_epcr(classes: Any, sizes: Sequence[int], random_state: int = 0) ->
     check_whole("random_state", random_state, 0)
     counts = np.bincount(codes)
     if counts.max() < largest:
-        raise InputError(f"no class has {largest} examples, the largest has {counts.max()}; use smaller sizes")
+        most = counted(int(counts.max()), "example")
+        raise InputError(f"sizes asks for {largest} of a class, but the largest class has {most}; use smaller sizes")
     keys = np.random.default_rng(random_state).permutation(len(codes))
     rank = np.where(counts[codes] >= largest, rank_in_stratum(codes, keys), largest)
     return [np.flatnonzero(rank < size) for size in sizes]

@@ -11,21 +11,21 @@ import numpy as np
 from pairlearn.data.synthetic import Seed, sliding_memory_pairs
 from pairlearn.errors import InputError
 from pairlearn.examples import check_examples, count_examples
-from pairlearn.pairs import Columns, Pairs, all_pairs
-from pairlearn.selection.drawing import class_codes
-from pairlearn.selection.mining import HardNegatives, Highest, offer_all, offer_columns
+from pairlearn.pairs import Columns, Pairs, all_pairs, class_codes
+from pairlearn.selection.mining import HardNegatives, HighestScores, offer_all_negatives, offer_columns
 from pairlearn.selection.numbering import (
     Groups,
     check_count,
-    draw,
-    draw_plain,
+    draw_from_ranges,
+    draw_numbers,
+    draw_untaken,
     even_quotas,
     joined,
     no_columns,
-    others,
     random_quotas,
 )
 from pairlearn.types import Examples
+from pairlearn.words import counted
 
 
 @dataclass(frozen=True)
@@ -106,11 +106,11 @@ class PairSampler:
         limits = within if self.per_class_cap is None else np.minimum(within, self.per_class_cap)
         n = _asked("positives", self.positives, int(limits.sum()), self._hint())
         if self.balanced:
-            numbers = draw(rng, within, even_quotas(rng, limits, n))
+            numbers = draw_from_ranges(rng, within, even_quotas(rng, limits, n))
         elif self.per_class_cap is not None:
-            numbers = draw(rng, within, random_quotas(rng, limits, n))
+            numbers = draw_from_ranges(rng, within, random_quotas(rng, limits, n))
         else:
-            numbers = draw_plain(rng, int(within.sum()), n)
+            numbers = draw_numbers(rng, int(within.sum()), n)
         return groups.positives(self.reflexive).columns(numbers)
 
     def _draw_negatives(self, table: Examples, groups: Groups, n_positives: int, rng: np.random.Generator) -> Columns:
@@ -121,24 +121,25 @@ class PairSampler:
             return self._random_negatives(groups, n, rng)
         n_random = round(self.hard.random_share * n)
         mined = self._mine(self.hard, table, groups, n - n_random, rng)
-        return joined(mined, others(groups.negatives(), mined, n_random, rng))
+        return joined(mined, draw_untaken(groups.negatives(), mined, n_random, rng))
 
     def _random_negatives(self, groups: Groups, n: int, rng: np.random.Generator) -> Columns:
         if self.balanced:
             return groups.even_negatives(n, rng)
-        stairs = groups.negatives()
-        return stairs.columns(draw_plain(rng, stairs.size, n))
+        numbered = groups.negatives()
+        return numbered.columns(draw_numbers(rng, numbered.size, n))
 
     def _mine(self, hard: HardNegatives, table: Examples, groups: Groups, n: int, rng: np.random.Generator) -> Columns:
         if n == 0:
             return no_columns()
-        best = Highest(n)
+        best = HighestScores(n)
         if hard.candidates is None:
-            offer_all(best, hard, table, groups)
+            offer_all_negatives(best, hard, table, groups)
         else:
             _asked("candidates", hard.candidates, groups.negatives().size, self._hint())
             if n > hard.candidates:
-                raise InputError(f"{n} hard negatives cannot be among {hard.candidates} candidates; score more of them")
+                wanted, scored = counted(n, "hard negative"), counted(hard.candidates, "candidate")
+                raise InputError(f"{wanted} cannot be among {scored}; score more of them")
             offer_columns(best, hard, table, self._random_negatives(groups, hard.candidates, rng))
         return best.columns()
 
@@ -160,6 +161,7 @@ def sliding_memory(examples: Examples, classes: Any, *, memory: int, epcr: int) 
 
 
 def _asked(name: str, asked: int | None, available: int, hint: str) -> int:
+    """How many pairs to draw, None for all; asking for more than there are is an error, not a smaller sample."""
     if asked is not None and asked > available:
         raise InputError(
             f"{asked} {name} were asked for, but only {available} exist; ask for at most {available}{hint}"

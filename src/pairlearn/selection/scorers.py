@@ -1,46 +1,22 @@
-"""Scorers for scikit-learn's model selection: larger = better, reflexive test pairs left out."""
+"""Scorers under their old names, until 0.3; measures make them now: `pl.evaluation.EER().scorer()`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import NoReturn
 
-from pairlearn.errors import InputError
-from pairlearn.evaluation import Scores, area_under_roc, equal_error_rate, fnmr_at_fmr
+from pairlearn import _moved
+from pairlearn.evaluation import AUC, EER, FnmrAtFmr, Scorer
 
-
-def eer(model: Any, X: Any, y: Any) -> float:
-    """Minus the equal error rate.
-
-    >>> import pairlearn as pl
-    >>> from sklearn.model_selection import cross_val_score
-    >>> X, classes = pl.data.double_interval(10, 4, n=30, seed=0)
-    >>> pairs = pl.all_pairs(X)
-    >>> folds = pl.selection.ClassKFold(classes, n_splits=2)
-    >>> len(cross_val_score(pl.PairSVC("tensor", "poly"), pairs, pairs.labels(classes), cv=folds, scoring=eer))
-    2
-    """
-    return -equal_error_rate(Scores.of(model, X, y))
+minus_eer, plus_auc = EER().scorer(), AUC().scorer()
 
 
-def auc(model: Any, X: Any, y: Any) -> float:
-    """Area under the ROC curve."""
-    return area_under_roc(Scores.of(model, X, y))
+def minus_fnmr_at(fmr: float) -> Scorer:
+    """What the class `FNMRAt` was."""
+    return FnmrAtFmr(fmr).scorer()
 
 
-@dataclass(frozen=True)
-class FNMRAt:
-    """Minus the false non-match rate at a fixed false match rate.
+def _unknown(name: str) -> NoReturn:
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
-    >>> FNMRAt(fmr=0.01)
-    FNMRAt(fmr=0.01)
-    """
 
-    fmr: float
-
-    def __post_init__(self) -> None:
-        if not 0 < self.fmr < 1:
-            raise InputError(f"fmr is a rate between 0 and 1, got {self.fmr!r}; try 0.01")
-
-    def __call__(self, model: Any, X: Any, y: Any) -> float:
-        return -fnmr_at_fmr(Scores.of(model, X, y), self.fmr)
+__getattr__ = _moved.also(_moved.SCORING, __name__, _unknown)

@@ -11,19 +11,26 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from pairlearn.errors import InputError
-from pairlearn.examples import count_examples
 from pairlearn.pairs import Pairs, as_pairs
-from pairlearn.selection.drawing import Folds, Shares, Way, class_codes
+from pairlearn.selection.drawing import Drawing, Folds, Shares
+from pairlearn.selection.tasks import (
+    Masks,
+    Side,
+    cold_start_draws,
+    cold_start_masks,
+    split_classes,
+    split_examples,
+    split_pairs,
+)
 from pairlearn.types import Bools, Ints
+from pairlearn.words import counted
 
 Split = tuple[Ints, Ints]
-Masks = tuple[Bools, Bools]
-Side = Literal["left", "right", "both"]
 
 
 # --------------------------------------------------------------------------- what every splitter does
@@ -36,18 +43,18 @@ class Splitter(ABC):
     reflexive_tests: bool = False
 
     @abstractmethod
-    def _way(self) -> Way: ...
+    def _drawing(self) -> Drawing: ...
 
     @abstractmethod
     def _masks(self, pairs: Pairs) -> Iterator[Masks]:
         """Masks of the training and of the test pairs, for each split."""
 
     def __post_init__(self) -> None:
-        self._way()
+        self._drawing()
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Number of (train, test) splits."""
-        return self._way().count
+        return self._drawing().count
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Split]:
         """Pair numbers (train, test) of each split; `groups` is not used."""
@@ -59,17 +66,19 @@ class Splitter(ABC):
 
 
 def _numbers(train: Bools, test: Bools, labels: np.ndarray[Any, Any] | None, number: int) -> Split:
+    """Pair numbers of both halves, or why the split is of no use: an error rate needs both labels on both sides."""
     split = np.flatnonzero(train), np.flatnonzero(test)
-    for name, chosen in zip(("training", "test"), split, strict=True):
+    for half, chosen in zip(("training", "test"), split, strict=True):
         if len(chosen) == 0:
             raise InputError(
-                f"split {number} leaves no {name} pairs (mixed pairs are dropped, reflexive ones not tested); "
+                f"split {number} leaves no {half} pairs (mixed pairs are dropped, reflexive ones not tested); "
                 "use fewer folds, a larger share or more pairs"
             )
         if labels is not None and np.all(labels[chosen] == labels[chosen[0]]):
+            pairs = counted(len(chosen), f"{half} pair")
             raise InputError(
-                f"all {len(chosen)} {name} pairs of split {number} have the label {labels[chosen[0]]}; use fewer "
-                "folds, another share or random_state, or more examples per class (y=None skips this check)"
+                f"split {number} has one label only, {labels[chosen[0]]}, in its {pairs}; "
+                "use fewer folds, another share or random_state, or more examples per class (y=None skips this check)"
             )
     return split
 
@@ -83,11 +92,6 @@ def _check_labels_of(pairs: Pairs, y: Any) -> np.ndarray[Any, Any] | None:
     return labels if labels.ndim == 1 else None
 
 
-def _one_table(pairs: Pairs, name: str) -> None:
-    if pairs.right_examples is not None:
-        raise InputError(f"{name} needs pairs of one table; for two tables use ColdStartSplit(unseen='both')")
-
-
 @dataclass(frozen=True, kw_only=True)
 class ByShare(Splitter):
     """`n_splits` random shares."""
@@ -96,7 +100,7 @@ class ByShare(Splitter):
     n_splits: int = 1
     random_state: int = 0
 
-    def _way(self) -> Way:
+    def _drawing(self) -> Drawing:
         return Shares(self.test_share, self.n_splits, self.random_state)
 
 
@@ -108,7 +112,7 @@ class ByFold(Splitter):
     n_repeats: int = 1
     random_state: int = 0
 
-    def _way(self) -> Way:
+    def _drawing(self) -> Drawing:
         return Folds(self.n_splits, self.n_repeats, self.random_state)
 
 
@@ -129,7 +133,7 @@ class PairSplit(ByShare):
     """
 
     def _masks(self, pairs: Pairs) -> Iterator[Masks]:
-        return _split_pairs(pairs, self._way(), self.reflexive_tests)
+        return split_pairs(pairs, self._drawing(), self.reflexive_tests)
 
 
 @dataclass(frozen=True)
@@ -143,28 +147,7 @@ class PairKFold(ByFold):
     """
 
     def _masks(self, pairs: Pairs) -> Iterator[Masks]:
-        return _split_pairs(pairs, self._way(), self.reflexive_tests)
-
-
-def _split_pairs(pairs: Pairs, way: Way, reflexive_tests: bool) -> Iterator[Masks]:
-    drawn = np.ones(len(pairs), dtype=bool) if reflexive_tests else ~pairs.reflexive
-    distinct, unit = np.unique(pair_codes(pairs)[drawn], return_inverse=True)
-    draws = way.draw(np.zeros(len(distinct), dtype=np.int64), "distinct pairs")
-    return (_at(drawn, test[unit]) for test in draws)
-
-
-def _at(drawn: Bools, test: Bools) -> Masks:
-    tested = np.zeros(len(drawn), dtype=bool)
-    tested[drawn] = test
-    return ~tested, tested
-
-
-def pair_codes(pairs: Pairs) -> Ints:
-    """One number per pair, the same for (a, b) and (b, a) if both are of one table."""
-    left, right = (column.astype(np.int64) for column in pairs.columns)
-    if pairs.right_examples is None:
-        left, right = np.minimum(left, right), np.maximum(left, right)
-    return left * count_examples(pairs.right_table) + right
+        return split_pairs(pairs, self._drawing(), self.reflexive_tests)
 
 
 # --------------------------------------------------------------------------- interexample task
@@ -187,7 +170,7 @@ class ExampleSplit(ByShare):
     classes: Any = field(repr=False)
 
     def _masks(self, pairs: Pairs) -> Iterator[Masks]:
-        return _split_examples(pairs, self.classes, self._way())
+        return split_examples(pairs, self.classes, self._drawing())
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,29 +186,7 @@ class ExampleKFold(ByFold):
     classes: Any = field(repr=False)
 
     def _masks(self, pairs: Pairs) -> Iterator[Masks]:
-        return _split_examples(pairs, self.classes, self._way())
-
-
-def _split_examples(pairs: Pairs, classes: Any, way: Way) -> Iterator[Masks]:
-    _one_table(pairs, "ExampleSplit")
-    used = pairs.used_examples()
-    strata = np.zeros(len(used), dtype=np.int64)
-    if classes is not None:
-        strata = np.unique(class_codes(classes, pairs.n_examples)[used], return_inverse=True)[1]
-    draws = way.draw(strata, "examples" if classes is None else "examples of classes with at least 2")
-    return (_both_sides(pairs, _of_all(pairs.n_examples, used, test)) for test in draws)
-
-
-def _of_all(n_units: int, used: Ints, test: Bools) -> Bools:
-    mask = np.zeros(n_units, dtype=bool)
-    mask[used] = test
-    return mask
-
-
-def _both_sides(pairs: Pairs, tested: Bools) -> Masks:
-    """Training pairs have no tested example, test pairs no other; mixed pairs are in neither."""
-    left, right = pairs.columns
-    return ~(tested[left] | tested[right]), tested[left] & tested[right]
+        return split_examples(pairs, self.classes, self._drawing())
 
 
 # --------------------------------------------------------------------------- interclass task
@@ -246,7 +207,7 @@ class ClassSplit(ByShare):
     classes: Any = field(repr=False)
 
     def _masks(self, pairs: Pairs) -> Iterator[Masks]:
-        return _split_classes(pairs, self.classes, self._way())
+        return split_classes(pairs, self.classes, self._drawing())
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,15 +223,7 @@ class ClassKFold(ByFold):
     classes: Any = field(repr=False)
 
     def _masks(self, pairs: Pairs) -> Iterator[Masks]:
-        return _split_classes(pairs, self.classes, self._way())
-
-
-def _split_classes(pairs: Pairs, classes: Any, way: Way) -> Iterator[Masks]:
-    _one_table(pairs, "ClassSplit")
-    codes = class_codes(classes, pairs.n_examples)
-    used = np.unique(codes[pairs.used_examples()])
-    draws = way.draw(np.zeros(len(used), dtype=np.int64), "classes")
-    return (_both_sides(pairs, _of_all(len(codes), used, test)[codes]) for test in draws)
+        return split_classes(pairs, self.classes, self._drawing())
 
 
 # --------------------------------------------------------------------------- cold start
@@ -294,7 +247,8 @@ class ColdStartSplit(ByShare):
         super().__post_init__()
 
     def _masks(self, pairs: Pairs) -> Iterator[Masks]:
-        return (_cold(pairs, *sides) for sides in zip(*_cold_draws(pairs, self.unseen, self._way()), strict=True))
+        draws = cold_start_draws(pairs, self.unseen, self._drawing())
+        return (cold_start_masks(pairs, *sides) for sides in zip(*draws, strict=True))
 
 
 @dataclass(frozen=True)
@@ -318,41 +272,17 @@ class ColdStartKFold(ByFold):
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Number of (train, test) splits."""
-        return self._way().count * (self.n_splits if self.unseen == "both" else 1)
+        return self._drawing().count * (self.n_splits if self.unseen == "both" else 1)
 
     def _masks(self, pairs: Pairs) -> Iterator[Masks]:
-        left, right = (list(draws) for draws in _cold_draws(pairs, self.unseen, self._way()))
+        left, right = (list(draws) for draws in cold_start_draws(pairs, self.unseen, self._drawing()))
         k = self.n_splits
         if self.unseen != "both":
-            return (_cold(pairs, *sides) for sides in zip(left, right, strict=True))
+            return (cold_start_masks(pairs, *sides) for sides in zip(left, right, strict=True))
         repeats = [slice(r * k, (r + 1) * k) for r in range(self.n_repeats)]
-        return (_cold(pairs, *sides) for r in repeats for sides in product(left[r], right[r]))
+        return (cold_start_masks(pairs, *sides) for r in repeats for sides in product(left[r], right[r]))
 
 
 def _check_side(unseen: str) -> None:
     if unseen not in ("left", "right", "both"):
         raise InputError(f"unseen must be 'left', 'right' or 'both', got {unseen!r}")
-
-
-Draws = Iterator[Bools | None]
-
-
-def _cold_draws(pairs: Pairs, unseen: Side, way: Way) -> tuple[Draws, Draws]:
-    """Masks of the unseen left and right examples, None for a side that may be seen."""
-    if pairs.right_examples is None:
-        raise InputError("cold start is for pairs with right_examples; for one table use ExampleSplit(classes=None)")
-    m, used = pairs.n_examples, pairs.used_examples()
-    m_right, used_right = count_examples(pairs.right_table), pairs.used_right_examples()
-    seen: list[None] = [None] * way.count
-    lefts = () if unseen == "right" else way.draw(np.zeros(len(used), dtype=np.int64), "left examples")
-    rights = () if unseen == "left" else way.draw(np.zeros(len(used_right), dtype=np.int64), "right examples", 1)
-    return (
-        iter(seen) if unseen == "right" else (_of_all(m, used, test) for test in lefts),
-        iter(seen) if unseen == "left" else (_of_all(m_right, used_right, test) for test in rights),
-    )
-
-
-def _cold(pairs: Pairs, unseen_left: Bools | None, unseen_right: Bools | None) -> Masks:
-    columns = zip((unseen_left, unseen_right), pairs.columns, strict=True)
-    sides = [unseen[column] for unseen, column in columns if unseen is not None]
-    return ~np.logical_or.reduce(sides), np.logical_and.reduce(sides)

@@ -17,6 +17,7 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 from pairlearn.errors import InputError
 from pairlearn.pairs import Pairs, Triangle
 from pairlearn.types import Bools, Ints
+from pairlearn.words import counted
 
 SHOWN = 8  # links of a chain in a message
 
@@ -42,7 +43,7 @@ def fewest_pairs(n_examples: int, n_classes: int) -> int:
     135
     """
     if not 1 <= n_classes <= n_examples:
-        raise InputError(f"{n_examples} examples have from 1 to {n_examples} classes, got n_classes={n_classes}")
+        raise InputError(f"n_classes lies from 1 to the number of examples, {n_examples}, got {n_classes}")
     return n_examples - n_classes + n_classes * (n_classes - 1) // 2
 
 
@@ -128,7 +129,7 @@ class Inference:
         _refuse_two_tables(pairs)
         if pairs.n_examples != self.n_examples:
             raise InputError(
-                f"these pairs are of {pairs.n_examples} examples, the labelled ones of {self.n_examples}; "
+                f"these pairs are of {counted(pairs.n_examples, 'example')}, the labelled ones of {self.n_examples}; "
                 "build both over the same table"
             )
         a, b = (self.components[column] for column in pairs.columns)
@@ -160,11 +161,15 @@ class Inference:
 
 
 def _graph(left: Ints, right: Ints, m: int) -> Any:
+    """Adjacency matrix (m, m) of the positive pairs; `connected_components` takes it for undirected."""
     return sparse.csr_array((np.ones(len(left)), (left, right)), shape=(m, m))
 
 
 def _renumbered(components: Ints, used: Ints) -> Ints:
-    """Components of the used examples, numbered by first example; −1 elsewhere."""
+    """Components of the used examples, numbered by first example, so that numbers do not hang on SciPy's order.
+
+    An example in no pair is a component of its own to the graph, but nothing was said about it: −1.
+    """
     _, first, group = np.unique(components[used], return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
@@ -174,7 +179,7 @@ def _renumbered(components: Ints, used: Ints) -> Ints:
 
 
 def _apart(a: Ints, b: Ints) -> Ints:
-    """The different couples among these, each in order."""
+    """The different couples among these, each in order, sorted: as keys a·c + b, one integer sort does both."""
     c = int(max(a.max(initial=0), b.max(initial=0))) + 1
     keys = np.sort(np.minimum(a, b) * c + np.maximum(a, b))
     return np.column_stack(np.divmod(keys[np.diff(keys, prepend=-1) > 0], c))
@@ -186,7 +191,7 @@ def _contradiction(pairs: Pairs, positive: Bools, against: Ints, graph: Any) -> 
     left, right = pairs.columns
     chain = _shortest_chain(graph, int(left[number]), int(right[number]))
     links = _links(pairs, positive, chain)
-    more = f" (and {len(against) - 1} more negative pairs are contradicted)" if len(against) > 1 else ""
+    more = f" (and {counted(len(against) - 1, 'more negative pair')} contradicted)" if len(against) > 1 else ""
     return ContradictionError(_message(number, chain, links) + more, number, tuple(chain), links)
 
 
@@ -231,8 +236,7 @@ def _keys(a: Ints, b: Ints, m: int) -> Ints:
 
 
 def _refuse_two_tables(pairs: Pairs) -> None:
-    if pairs.right_examples is not None:
-        raise InputError("pairs of two tables are never of one class by themselves; join the tables first")
+    pairs.require_one_table("pairs of two tables are never of one class by themselves; join the tables first")
 
 
 def _check_signs(y: Any, n_pairs: int) -> Ints:

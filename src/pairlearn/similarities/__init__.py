@@ -1,4 +1,10 @@
-"""Classification with any similarity: basis expansion, Nyström, greedy choice, two kernels."""
+"""Learning from similarities that are no kernels: neither symmetric nor definite.
+
+`bases` chooses some examples, `blocks` compares all others with them, in batches, and `basis_expansion` makes the
+result features: [k(x, b₁), …, k(x, b_B)], normalised. `basis_svc` is a linear machine on them, `greedy` adds one
+similarity after the other to it. `nystrom` makes a spectrum definite instead, and `two_kernels` weighs two kernels by
+a line search.
+"""
 
 import lazy_loader
 

@@ -1,4 +1,8 @@
-"""Which training examples become the bases of an expansion."""
+"""Which training examples become the bases of an expansion.
+
+At random is hard to beat and costs nothing. Medoids place the bases where the examples are, which pays with few of
+them; per class keeps small classes from being left out.
+"""
 
 from __future__ import annotations
 
@@ -133,7 +137,11 @@ def medoids(D: Floats, k: int, rng: Any) -> Ints:
 
 
 def _spread(D: Floats, k: int, rng: Any) -> Ints:
-    """A first choice of k different examples far from each other."""
+    """A first choice of k different examples far from each other, as k-means++ makes it.
+
+    The next one is drawn with a chance proportional to its distance from the nearest so far. Distances of an
+    indefinite similarity may be negative and count as 0; when none is left, all others are equally likely.
+    """
     chosen = [int(rng.permutation(len(D))[0])]
     nearest = D[:, chosen[0]].copy()
     while len(chosen) < k:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.errors import InputError
 from pairlearn.examples import count_examples, take_examples
-from pairlearn.kernels import Kernel, Precomputed, as_kernel
+from pairlearn.kernels import Kernel, as_kernel
 from pairlearn.similarities.bases import choose_bases, count_bases
 from pairlearn.similarities.blocks import (
     Batching,
@@ -187,7 +187,7 @@ class BasisExpansion(TransformerMixin, BaseEstimator):
         kernels = [as_kernel(one) for one in several]
         if not kernels:
             raise InputError('there are no similarities in the list; try similarity="rbf"')
-        if len(kernels) > 1 and any(isinstance(kernel, Precomputed) for kernel in kernels):
+        if len(kernels) > 1 and any(kernel.precomputed for kernel in kernels):
             raise InputError(
                 "a precomputed matrix must be the only similarity; expand each apart and hstack the features"
             )
@@ -226,7 +226,7 @@ class _Compared:
 def is_precomputed(similarity: Any) -> bool:
     """Whether examples are given by their similarities alone."""
     several: Sequence[Any] = similarity if isinstance(similarity, list) else [similarity]
-    return any(isinstance(one, Precomputed) or (isinstance(one, str) and one == "precomputed") for one in several)
+    return any(one.precomputed if isinstance(one, Kernel) else one == "precomputed" for one in several)
 
 
 def similarity_tags(tags: Any, similarity: Any) -> Any:

@@ -1,4 +1,8 @@
-"""Similarities of examples to bases, in batches of bounded memory, on several threads."""
+"""Similarities of examples to bases, in batches of bounded memory, on several threads.
+
+An expansion is a row of blocks: one similarity with its bases and a direction each. `evaluate` fills their columns side
+by side, batch by batch.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +18,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
 from pairlearn.errors import InputError
-from pairlearn.examples import check_examples, count_examples, take_examples
-from pairlearn.kernels import Kernel, Precomputed
-from pairlearn.kernels.similarity import Columns
+from pairlearn.examples import Columns, check_examples, count_examples, take_examples
+from pairlearn.kernels import Kernel
 from pairlearn.types import Bools, Examples, Floats, Ints
 
 BATCH_VALUES = 2**23
@@ -53,7 +56,7 @@ class Batching:
         return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Block:
     """One similarity and its bases; `basis_first` says whether it holds k(b, x) or k(x, b)."""
 
@@ -65,11 +68,12 @@ class Block:
     def __len__(self) -> int:
         return len(self.index)
 
+    def __repr__(self) -> str:
+        return f"Block({name_of(self.kernel)}, {len(self)} bases)"
+
     def keep(self, mask: Bools) -> Block:
         """The same block with some of its bases."""
         kept = np.nonzero(mask)[0]
-        if isinstance(self.bases, Columns):
-            return replace(self, bases=replace(self.bases, index=self.bases.index[kept]), index=self.index[kept])
         return replace(self, bases=take_examples(self.bases, kept), index=self.index[kept])
 
     def values(self, batch: Examples) -> Floats:
@@ -88,7 +92,12 @@ class Block:
 
 
 def name_of(kernel: Kernel) -> str:
-    """A short name of a similarity for features and messages: that of its function or its class."""
+    """A short name of a similarity for features and messages: that of its function or its class.
+
+    >>> from pairlearn.kernels import Gaussian
+    >>> name_of(Gaussian())
+    'gaussian'
+    """
     function = getattr(kernel, "function", None)
     name = getattr(function, "__name__", type(kernel).__name__)
     return "similarity" if name == "<lambda>" else name.lower()
@@ -96,7 +105,7 @@ def name_of(kernel: Kernel) -> str:
 
 def keep_bases(kernel: Kernel, examples: Examples, index: Ints) -> Any:
     """What must be kept of the examples `index`; a precomputed matrix may be asymmetric here, but must be square."""
-    if not isinstance(kernel, Precomputed):
+    if not kernel.precomputed:
         return kernel.anchor(examples, index)
     matrix = np.asarray(examples)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -108,7 +117,10 @@ def keep_bases(kernel: Kernel, examples: Examples, index: Ints) -> Any:
 
 
 def evaluate(blocks: Sequence[Block], examples: Examples, batching: Batching, dtype: Any) -> Floats:
-    """All similarities side by side, (examples, Σ bases); beside this array only a few batches are held at a time."""
+    """All similarities side by side, (examples, Σ bases); beside this array only a few batches are held at a time.
+
+    Threads write to rows of their own, so no batch waits for another; progress is told in the order of the batches.
+    """
     n, width = count_examples(examples), sum(len(block) for block in blocks)
     out = np.empty((n, width), dtype=dtype)
 
@@ -140,7 +152,10 @@ def _each(action: Callable[[slice], int], batches: list[slice], n_jobs: int | No
 
 
 def validated_examples(estimator: Any, X: Any, *, reset: bool) -> Examples:
-    """Examples of any kind, checked; tables of numbers also against the number of features seen at fit."""
+    """Examples of any kind, checked; tables of numbers also against the number of features seen at fit.
+
+    scikit-learn checks tables and remembers their features; other examples (strings, images, objects) it would refuse.
+    """
     if hasattr(X, "__array__") and not hasattr(X, "columns") and not sparse.issparse(X):
         X = np.asarray(X)
     if not _is_table(X):

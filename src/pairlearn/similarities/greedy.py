@@ -86,6 +86,8 @@ class GreedySimilarities(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Choose the similarities, then fit the machine with them on all examples."""
+        if self.most is not None and not self.most >= 1:
+            raise InputError(f"most is a number of similarities, at least 1, or None, got {self.most!r}; try None")
         named = self._named()
         examples = validated_examples(self, X, reset=True)
         labels = check_classes(y, count_examples(examples))
@@ -101,7 +103,8 @@ class GreedySimilarities(ClassifierMixin, BaseEstimator):
 
     def _search(self, machine: BasisSVC, names: list[str], folds: list[_Fold]) -> tuple[Added, ...]:
         path: list[Added] = []
-        while len(path) < min(len(names), self.most or len(names)):
+        most = len(names) if self.most is None else min(len(names), self.most)
+        while len(path) < most:
             chosen = [step.name for step in path]
             candidates = {
                 name: float(np.mean([_accuracy(machine, fold, [*chosen, name]) for fold in folds]))

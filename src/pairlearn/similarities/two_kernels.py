@@ -159,7 +159,11 @@ def svm_objective(K: Floats, y: Any, C: float) -> float:
 
 
 def golden_sections(function: Callable[[float], float], tol: float) -> None:
-    """Narrow [0, 1] around the minimum of a convex function until it is shorter than tol."""
+    """Narrow [0, 1] around the minimum of a convex function until it is shorter than tol.
+
+    Two inner points at the golden ratio: whichever side is dropped, one of them is again at the golden ratio of the
+    rest, so every step costs a single value and shortens the interval by 0.618.
+    """
     ratio = (np.sqrt(5.0) - 1.0) / 2.0
     low, high = 0.0, 1.0
     a, b = high - ratio, low + ratio

@@ -1,4 +1,11 @@
-"""Problems and the solvers that certify their solutions."""
+"""Problems and the solvers that certify their solutions.
+
+`problem` is what machines ask for and what they get back, `box` what makes coefficients optimal (rates, gap, bias,
+objective: the one definition), `certificate` the independent pass over all pairs that ends every fit. Two solvers:
+`smo` is the classical reference; `active_set` takes, step by step, a `working_set` of pairs to the methods of `inner`,
+or all pairs at once where the table in `whole` says so, until the gap, the `clock` or `stagnation` ends it. All tuned
+numbers stand in `tuning`. Compiled loops are in `pairlearn.loops`, dense factors in `pairlearn.linalg`.
+"""
 
 from __future__ import annotations
 
@@ -37,10 +44,10 @@ class Solver(Protocol):
         """A valid solution with its certified gap, whatever made it stop."""
 
 
-def solver_for(name: str, tol: float, time_budget: float | None, working_set: int, seed: int) -> Solver:
-    """The solver of this name with these limits."""
+def solver_for(name: str, tol: float, time_budget: float | None, memory: float, seed: int) -> Solver:
+    """The solver of this name with these limits; `memory` is what it may take, in bytes."""
     if name == "active_set":
-        return ActiveSet(tol=tol, time_budget=time_budget, max_working_set=working_set, seed=seed)
+        return ActiveSet(tol=tol, time_budget=time_budget, memory=memory, seed=seed)
     if name == "smo":
-        return PlainSMO(tol=tol, time_budget=time_budget)
+        return PlainSMO(tol=tol, time_budget=time_budget, memory=min(memory, PlainSMO.memory))
     raise InputError(f'unknown solver {name!r}; choose "active_set" or "smo"')

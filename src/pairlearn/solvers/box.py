@@ -1,4 +1,14 @@
-"""The box of a working-set problem, with the kink of ε|x| at 0."""
+"""What makes coefficients optimal: the one definition of rates, gap, bias and objective.
+
+For min ½xᵀQx − pᵀx + ε‖x‖₁ over l ≤ x ≤ u everything follows from the residual v = p − Qx:
+
+    up_i  = v_i − ε·[x_i ≥ 0] + ε·[x_i < 0]   (−inf at x_i = u_i)    gain per unit of raising x_i
+    low_i = v_i − ε·[x_i > 0] + ε·[x_i ≤ 0]   (+inf at x_i = l_i)    loss per unit of lowering x_i
+
+x is optimal when no move gains: max up ≤ 0 ≤ min low, or, when Σx is kept and moves come in couples, max up ≤ min low.
+The gap is what is lacking: LIBSVM's largest violation. Every solver, every inner method and the certificate use this
+file; `loops.rates` and `loops.smo` hold the compiled twins of what is hot, and the tests hold them against it.
+"""
 
 from __future__ import annotations
 
@@ -6,43 +16,80 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pairlearn.operators.base import rates
-from pairlearn.types import Bools, Floats
+from pairlearn.loops import rates as loops
+from pairlearn.types import Bools, Floats, Ints
+
+
+def kkt_gap(up: float, low: float, constrained: bool) -> float:
+    """The gap from the largest up and the smallest low rate; `constrained` says that Σx is kept.
+
+    >>> kkt_gap(0.5, 0.25, True), kkt_gap(0.5, 0.25, False), kkt_gap(-1.0, 1.0, False)
+    (0.25, 0.5, 0.0)
+    """
+    return max(0.0, up - low) if constrained else max(0.0, up, -low)
+
+
+def middle(up: float, low: float) -> float:
+    """A bias where no coefficient is free: the middle of the interval of optimal ones, or its one finite end."""
+    ends = [end for end in (up, low) if np.isfinite(end)]
+    return float(np.mean(ends)) if ends else 0.0
 
 
 @dataclass(frozen=True)
 class Box:
-    """l ≤ x ≤ u and ε|x|."""
+    """l ≤ x ≤ u and the term ε‖x‖₁; `lower` and `upper` are (n,), and l ≤ 0 ≤ u where ε > 0.
+
+    >>> import numpy as np
+    >>> box = Box(np.zeros(2), np.ones(2), 0.0)
+    >>> x, v = np.array([0.0, 1.0]), np.array([0.5, -0.25])
+    >>> [rate.tolist() for rate in box.rates(x, v)]
+    [[0.5, -inf], [inf, -0.25]]
+    >>> box.gap(x, v, True)
+    0.75
+    """
 
     lower: Floats
     upper: Floats
     eps: float
 
-    def piece(self, positive: Bools) -> tuple[Floats, Floats, Floats]:
-        """(floor, ceiling, derivative of ε|x|) of the positive or the negative piece of each coefficient."""
+    def take(self, index: Ints | slice) -> Box:
+        """The box of these coefficients."""
+        return Box(self.lower[index], self.upper[index], self.eps)
+
+    def rates(self, x: Floats, v: Floats) -> tuple[Floats, Floats]:
+        """(up, low) of every coefficient, (n,) each."""
+        up = np.where(x < self.upper, v - np.where(x >= 0, self.eps, -self.eps), -np.inf)
+        low = np.where(x > self.lower, v - np.where(x > 0, self.eps, -self.eps), np.inf)
+        return up, low
+
+    def extremes(self, x: Floats, v: Floats) -> tuple[float, float]:
+        """(max up, min low) in one compiled pass without an array in between."""
+        return loops.extremes(x, self.lower, self.upper, v, self.eps)
+
+    def gap(self, x: Floats, v: Floats, constrained: bool) -> float:
+        """The gap at x with the residual v."""
+        return kkt_gap(*self.extremes(x, v), constrained)
+
+    def objective(self, x: Floats, p: Floats, v: Floats) -> float:
+        """½xᵀQx − pᵀx + ε‖x‖₁ = −½xᵀ(p + v) + ε‖x‖₁, without another product with Q."""
+        return -0.5 * float(x @ (p + v)) + self.eps * float(np.abs(x).sum())
+
+    def free(self, x: Floats) -> Bools:
+        """Mask of the coefficients strictly inside the box, and off the kink of ε|x| at 0: up = low there."""
+        inside = (x > self.lower) & (x < self.upper)
+        return inside & (x != 0) if self.eps > 0 else inside
+
+    def bounded(self, x: Floats) -> Bools:
+        """Mask of the coefficients other than 0 that are at a bound."""
+        return (x != 0) & ((x == self.lower) | (x == self.upper))
+
+    def pieces(self, positive: Bools) -> tuple[Floats, Floats, Floats]:
+        """(floor, ceiling, slope of ε|x|) of the positive or the negative piece of each coefficient, (n,) each.
+
+        The kink cuts the box in two pieces, on each of which the objective is quadratic; without ε there is one.
+        """
         if self.eps == 0:
             return self.lower, self.upper, np.zeros(len(positive))
         floor = np.where(positive, np.maximum(self.lower, 0.0), self.lower)
         ceiling = np.where(positive, self.upper, np.minimum(self.upper, 0.0))
         return floor, ceiling, np.where(positive, self.eps, -self.eps)
-
-    def interior(self, x: Floats) -> Bools:
-        """Mask of the coefficients strictly inside a piece."""
-        inside = (x > self.lower) & (x < self.upper)
-        return inside & (x != 0) if self.eps > 0 else inside
-
-    def rates(self, x: Floats, v: Floats) -> tuple[Floats, Floats]:
-        """(up, low): descent rates of raising and lowering, ∓inf where a bound forbids it."""
-        return rates(x, self.lower, self.upper, v, self.eps)
-
-    def bias(self, x: Floats, v: Floats) -> float:
-        """Middle of the interval between the largest up and the smallest low rate."""
-        up, low = self.rates(x, v)
-        ends = [end for end in (up.max(), low.min()) if np.isfinite(end)]
-        return float(np.mean(ends)) if ends else 0.0
-
-    def gap(self, x: Floats, v: Floats, constrained: bool) -> float:
-        """KKT gap on the working set."""
-        up, low = self.rates(x, v)
-        high, deep = float(up.max()), float(low.min())
-        return max(0.0, high - deep) if constrained else max(0.0, high, -deep)

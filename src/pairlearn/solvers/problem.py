@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
-import numpy as np
-
-from pairlearn.operators.base import PairOperator
+from pairlearn.solvers.box import Box
 from pairlearn.types import Floats
 
 
@@ -16,7 +15,15 @@ from pairlearn.types import Floats
 class Problem:
     """min ½θᵀKθ − pᵀθ + ε‖θ‖₁ over l ≤ θ ≤ u, optionally Σθ = total.
 
-    θ = yα for classification. All arrays are float64 of length n; l ≤ 0 ≤ u where ε > 0.
+    θ = yα for classification, so that p = y, and l, u are 0 and C on the side of the label. Regression has p = y, a box
+    from −C to C and the ε of its insensitive zone; one class p = 0 and a total. All arrays are float64 of length n;
+    l ≤ 0 ≤ u where ε > 0.
+
+    >>> import numpy as np
+    >>> y = np.array([1.0, -1.0])
+    >>> problem = Problem(y, np.minimum(y, 0.0), np.maximum(y, 0.0), total=0.0)
+    >>> len(problem), problem.constrained
+    (2, True)
     """
 
     linear: Floats
@@ -28,15 +35,33 @@ class Problem:
     def __len__(self) -> int:
         return len(self.linear)
 
+    @property
+    def constrained(self) -> bool:
+        """Whether Σθ is kept, that is, whether the learnt function has a bias."""
+        return self.total is not None
+
+    @cached_property
+    def box(self) -> Box:
+        """l, u and ε: what rates and gap need of the problem."""
+        return Box(self.lower, self.upper, self.epsilon)
+
 
 class Status(StrEnum):
-    """Why a solver stopped; every status comes with a usable solution."""
+    """Why a solver stopped; every status comes with a usable solution and its certified gap.
+
+    Model files hold these strings.
+    """
 
     CONVERGED = "converged"
+    """The certified gap is at most the tolerance; no other status claims that."""
     TIME_BUDGET = "time budget"
     INTERRUPTED = "interrupted"
+    """By the callback or from the keyboard."""
     ITERATION_LIMIT = "iteration limit"
+    """The solver took as many steps as its options allow."""
     ROUNDING = "rounding"
+    """Float64 does not tell better solutions from this one: the gap no longer falls and is of the size of rounding, or
+    the solver's own figure met the tolerance and a fresh product over all pairs does not confirm it."""
 
 
 @dataclass(frozen=True)
@@ -68,25 +93,3 @@ class Solution:
     gap: float
     objective: float
     history: tuple[Progress, ...]
-
-
-def objective_of(problem: Problem, theta: Floats, residual: Floats) -> float:
-    """½θᵀKθ − pᵀθ + ε‖θ‖₁ from the residual p − Kθ."""
-    smooth = -0.5 * float(theta @ (problem.linear + residual))
-    return smooth + problem.epsilon * float(np.abs(theta).sum())
-
-
-def finish(
-    problem: Problem, operator: PairOperator, theta: Floats, status: Status, tol: float, history: tuple[Progress, ...]
-) -> Solution:
-    """The solution with its certificate: gap, bias and objective from a fresh float64 scan of all pairs."""
-    try:
-        scan = operator.scan(theta, problem)
-    except KeyboardInterrupt:
-        # The coefficients are worth the seconds that their certificate takes; a second interrupt is obeyed.
-        status, scan = Status.INTERRUPTED, operator.scan(theta, problem)
-    constrained = problem.total is not None
-    gap = scan.gap(constrained)
-    if status is Status.CONVERGED and gap > tol:
-        status = Status.ITERATION_LIMIT
-    return Solution(theta, scan.bias() if constrained else 0.0, status, gap, scan.objective, history)

@@ -14,7 +14,7 @@ import numpy as np
 
 from pairlearn.errors import SymmetryError
 from pairlearn.kernels import as_kernel
-from pairlearn.operators.plan import build
+from pairlearn.operators.build import build
 from pairlearn.pair_kernels import PairKernel, Table, pair_kernel
 from pairlearn.pairs import Pairs
 from pairlearn.testing.laws import Law, require, require_close, sample, try_all

@@ -16,10 +16,13 @@ from sklearn.base import clone
 
 import pairlearn as pl
 from pairlearn.errors import InputError
+from pairlearn.selection.search.development import Development, Rung, pairs_of
 from pairlearn.selection.search.journal import NAME, Journal
-from pairlearn.selection.search.race import Result, better_half, promising
-from pairlearn.selection.search.rungs import Development, Rung, Size, Stage, pairs_of
+from pairlearn.selection.search.record import Winner
+from pairlearn.selection.search.results import Result, better_half, promising
+from pairlearn.selection.search.runner import Clock, Round, Runner
 from pairlearn.selection.search.settings import Setting, Space
+from pairlearn.selection.search.sizes import Size, Stage
 from pairlearn.selection.search.staged import RECORD
 from pairlearn.selection.search.trials import Trial
 
@@ -55,9 +58,9 @@ def developments(draw: Callable[..., Any]) -> Development:
 
 
 def rungs(data: Development) -> list[Rung]:
-    plans: list[tuple[Stage, Size]] = [("pair", size) for size in data.pair_sizes()]
-    plans += [("interexample", size) for size in data.interexample_sizes()]
-    plans += [("interclass", size) for size in data.interclass_sizes(data.widest())]
+    plans: list[tuple[Stage, Size]] = [("pair", size) for size in data.ladder.pair()]
+    plans += [("interexample", size) for size in data.ladder.interexample()]
+    plans += [("interclass", size) for size in data.ladder.interclass(data.ladder.widest_epcr())]
     return [data.rung(stage, size, data.n_splits - 1) for stage, size in plans]
 
 
@@ -91,10 +94,11 @@ def test_every_task_tests_on_what_it_promises(data: Development) -> None:
 @given(developments())
 @settings(max_examples=30, deadline=None)
 def test_smaller_sets_lie_in_larger_ones_of_the_same_stage(data: Development) -> None:
-    sizes = {"interexample": data.interexample_sizes(), "interclass": data.interclass_sizes(data.widest())}
-    for stage, ladder in sizes.items():
-        assert [s.n_classes * s.epcr for s in ladder] == sorted(s.n_classes * s.epcr for s in ladder)
-        found = [data.rung(stage, size, 0) for size in ladder]  # type: ignore[arg-type]
+    ladder = data.ladder
+    sizes = {"interexample": ladder.interexample(), "interclass": ladder.interclass(ladder.widest_epcr())}
+    for stage, steps in sizes.items():
+        assert [size.n_examples for size in steps] == sorted(size.n_examples for size in steps)
+        found = [data.rung(stage, size, 0) for size in steps]  # type: ignore[arg-type]
         for small, large in pairwise(found):
             assert set(who(data, small.training)) <= set(who(data, large.training))
             assert set(who(data, small.test)) == set(who(data, large.test))
@@ -125,7 +129,7 @@ def test_too_few_classes_are_refused_with_advice() -> None:
 # --------------------------------------------------------------------------- pruning
 
 
-def result(kernel: str, C: float, eer: float) -> Result:
+def result(kernel: str, C: float, eer: float) -> Result[Setting]:
     return Result(Setting(kernel, "linear", C), -eer, eer, 1.0, 1)
 
 
@@ -165,6 +169,7 @@ def trials_of(search: pl.StagedSearch) -> list[Trial]:
 def test_every_figure_of_a_machine_is_that_of_a_fit_by_hand(search: pl.StagedSearch) -> None:
     data = Development.of(X, CLASSES, 0, 2, 3000, 2_000_000, square=False)
     plain = [t for t in trials_of(search) if t.setting is not None and t.setting.start is None]
+    assert {trial.stage for trial in plain} == {"pair", "interexample", "interclass"}
     for trial in plain[:: max(1, len(plain) // 12)]:
         assert trial.setting is not None
         assert trial.C is not None
@@ -181,10 +186,10 @@ def test_every_figure_of_a_baseline_is_that_of_run_baselines(search: pl.StagedSe
     found = [t for t in trials_of(search) if t.baseline is not None and t.split == 0]
     rung = data.rung("interclass", found[0].size, 0)
     scores, _ = pl.run_baselines(rung.training, rung.labels, rung.test, classes=rung.classes)
-    for trial in found:
-        if trial.size == rung.size and trial.baseline in scores:
-            rate = pl.equal_error_rate(pl.Scores(scores[trial.baseline], rung.truth))
-            assert trial.eer == pytest.approx(rate, abs=1e-12)
+    rates = {trial.baseline: trial.eer for trial in found if trial.size == rung.size and trial.eer is not None}
+    assert rates.keys() == scores.keys()
+    for name, values in scores.items():
+        assert rates[name] == pytest.approx(pl.equal_error_rate(pl.Scores(values, rung.truth)), abs=1e-12)
 
 
 def test_the_chosen_machine_is_the_best_of_the_last_rung(search: pl.StagedSearch) -> None:
@@ -223,7 +228,7 @@ def test_one_seed_gives_one_result_whatever_the_number_of_jobs(search: pl.Staged
 
 def test_a_scorer_decides() -> None:
     options = {**SMALL, "bases": ["linear"], "weights": []}
-    search = pl.StagedSearch(**options, scoring=pl.selection.scorers.auc).fit(X, CLASSES)
+    search = pl.StagedSearch(**options, scoring=pl.evaluation.AUC().scorer()).fit(X, CLASSES)
     last = search.record_["stages"][-1]["rungs"][-1]["results"]
     machines = [line for line in last if line["kind"] == "machine"]
     assert search.best_score_ == max(line["score"] for line in machines) > 0.5
@@ -243,7 +248,51 @@ def test_a_matrix_of_similarities_gives_what_its_kernel_gives() -> None:
         pl.StagedSearch(bases=["precomputed"]).fit(X, CLASSES)
 
 
+def test_an_error_rate_of_zero_is_a_result_like_any_other() -> None:
+    """Classes far apart: every rung of every task has machines without an error."""
+    rng = np.random.default_rng(0)
+    classes = np.repeat(np.arange(12), 6)
+    far = 100 * rng.normal(size=(12, 5))[classes] + 0.01 * rng.normal(size=(72, 5))
+    found = pl.StagedSearch(["metric"], ["linear"], [1.0], weights=[], n_splits=1).fit(far, classes)
+    assert {each.eer for each in trials_of(found) if each.setting is not None} == {0.0}
+    assert found.record_["chosen"]["task"] == "interclass"
+    assert found.record_["chosen"]["eer"] == 0.0
+    largest = max(rung["n_classes"] for rung in found.record_["stages"][-1]["rungs"])
+    assert found.record_["chosen"]["size"]["n_classes"] == largest
+
+
+def trial(stage: Stage, n_classes: int, eer: float | None) -> Trial:
+    score = None if eer is None else -eer
+    return Trial(stage, Size(n_classes, 5), 0, Setting("metric", "linear", 1.0), None, eer, score, "converged", 1.0, 9)
+
+
+def test_the_winner_comes_from_the_hardest_task_and_its_largest_set_that_has_a_result() -> None:
+    journal = Journal(None, "")
+    tried: list[tuple[Stage, int, float | None]] = [("pair", 9, 0.1), ("interclass", 4, 0.2), ("interclass", 8, 0.0)]
+    journal.add([trial(*each) for each in (*tried, ("interclass", 16, None))], 1.0)
+    space, data = Space.of(["metric"], ["linear"], [1.0], []), development([5] * 20)
+    runner = Runner(space, data, journal, Clock(None, 0.0), pl.selection.scorers.eer, None, {}, None)
+    winner = Winner.of(runner)
+    assert (winner.stage, winner.size, winner.result.eer) == ("interclass", Size(8, 5), 0.0)
+
+
 # --------------------------------------------------------------------------- budget, kill, Ctrl-C
+
+
+def test_an_interexample_task_that_runs_out_of_time_keeps_what_was_promising(monkeypatch: pytest.MonkeyPatch) -> None:
+    affordable = Runner.affordable
+
+    def short(runner: Runner, this: Round, before: Round | None, settings: list[Setting]) -> list[Setting]:
+        late = this.stage == "interexample" and before is not None
+        return [] if late else affordable(runner, this, before, settings)
+
+    monkeypatch.setattr(Runner, "affordable", short)
+    options = {**SMALL, "bases": ["poly"], "weights": [], "n_splits": 1}
+    found = pl.StagedSearch(**options).fit(*pl.data.double_interval(8, 16, n=30, seed=0))
+    stage = next(stage for stage in found.record_["stages"] if stage["task"] == "interexample")
+    assert len(stage["rungs"]) == 1
+    assert stage["kept"]
+    assert found.record_["stages"][-1]["task"] == "interclass"
 
 
 class KilledError(Exception):
@@ -319,6 +368,7 @@ def test_no_time_at_all_still_gives_a_model_from_the_best_baseline_and_says_what
         ({"bases": ["precomputed", "linear"]}, "select it alone"),
         ({"time_budget": 0}, "time_budget"),
         ({"n_splits": 0}, "n_splits"),
+        ({"n_jobs": 0}, "n_jobs"),
         ({"max_pairs": 3}, "max_pairs"),
         ({"random_state": -1}, "random_state"),
     ],

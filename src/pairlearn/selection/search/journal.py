@@ -1,4 +1,8 @@
-"""The journal of a selection: every trial is a line of a file, so that a killed run goes on where it was."""
+"""The journal of a search: every trial is a line of a file, so that a killed search goes on where it was.
+
+JSON lines that are only ever appended and synced: whatever kills the process, all lines but the last are whole, and
+half a last line is one trial to run again. A database would promise the same with more to go wrong.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,9 @@ NAME = "trials.jsonl"
 class Journal:
     """Trials by what was tried where; with a directory they are also lines of a file there.
 
-    The first line tells the data and the settings apart: a directory of another selection is refused.
+    The first line is a fingerprint of data and settings: the directory of another search is refused, since its trials
+    would be taken for those of this one. `spent` are the seconds of the search so far, over all its processes, so that
+    a budget is not begun anew by a restart.
     """
 
     def __init__(self, directory: str | Path | None, fingerprint: str) -> None:

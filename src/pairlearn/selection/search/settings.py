@@ -1,4 +1,9 @@
-"""What staged selection chooses from: pair kernels, base kernels, C, and the baseline to start from."""
+"""What the staged search chooses from: pair kernels, base kernels, C, and the baseline to start from.
+
+With s = mean K(p, p) over training pairs, the kernel K with C gives the same machine as the kernel K / s with C·s; so
+C is counted in units of 1 / s, and one short grid serves a linear base on pixels as well as a Gaussian. Otherwise the
+grid would have to span the scales of all kernels, and most of its fits would be of no use to any one of them.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +15,19 @@ import numpy as np
 
 from pairlearn.baselines.stacked import STACK, with_scores
 from pairlearn.errors import InputError
-from pairlearn.kernels import Kernel, Precomputed, Standardised, as_kernel
+from pairlearn.kernels import Kernel, Standardised, as_kernel
 from pairlearn.machines.pair_svc import PairSVC
-from pairlearn.operators.plan import build
+from pairlearn.operators.build import build
 from pairlearn.pair_kernels import PairKernel, pair_kernel
 from pairlearn.pairs import Pairs
 
 KERNELS = ("tensor_metric", "metric", "tensor")
+"""Pair kernels tried by default: differences of examples, products of examples, and both."""
 BASES: dict[str, Any] = {"linear": "linear", "poly": "poly", "rbf": "rbf", "standardised": Standardised()}
 CS = (0.01, 0.1, 1.0, 10.0, 100.0)
+"""Boxes in units of 1 / mean K(p, p)."""
 WEIGHTS = (1.0, 10.0)
+"""Trust in the scores of baselines beside a kernel, in units of mean K(p, p)."""
 NO_KERNEL = "scores"
 """In the place of kernel and base: a machine on the scores of baselines alone."""
 ALL = "stack"
@@ -29,7 +37,11 @@ SCALE_SAMPLE = 2000
 
 
 class Family(NamedTuple):
-    """Settings that differ in C only: one path of warm starts."""
+    """Settings that differ in C only: one path of warm starts.
+
+    `start` names the baseline whose scores are features of the pairs, ALL for several of them, None for a plain
+    machine; `weight` is the trust in these scores.
+    """
 
     kernel: str
     base: str
@@ -74,7 +86,12 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """All settings: kernels × bases × Cs, later also from the best baseline with each of `weights`."""
+    """All settings: kernels × bases × Cs, later also from the best baseline with each of `weights`.
+
+    A machine that starts from a baseline with standardised scores z(p) has the kernel K(p, q) + w·s·z(p)·z(q), where s
+    is the mean of K(p, p): for w = 1 one score weighs about as much as the kernel. Only small Cs are tried, with which
+    the machine stays near the baseline and corrects it where many pairs contradict it.
+    """
 
     kernels: dict[str, PairKernel]
     bases: dict[str, Kernel]
@@ -100,7 +117,7 @@ class Space:
     @property
     def precomputed(self) -> bool:
         """Whether examples are rows of a matrix of similarities."""
-        return any(isinstance(base, Precomputed) for base in self.bases.values())
+        return any(base.precomputed for base in self.bases.values())
 
     def settings(self) -> list[Setting]:
         """The grid without baselines to start from."""
@@ -122,7 +139,10 @@ class Space:
         return tuple(C for C in self.Cs if C <= 1.0) or self.Cs[:1]
 
     def machine(self, family: Family, scale: float, base: Any = None, **options: Any) -> PairSVC:
-        """The machine of a family, C = 1 / scale; `base` is a Gram to share."""
+        """The machine of a family, C = 1 / scale; `base` is a Gram matrix to share, None for the family's own base.
+
+        Classes are balanced, since all pairs of c classes have about one positive in c.
+        """
         kernel = None if family.kernel == NO_KERNEL else self.kernels[family.kernel]
         if family.start is not None:
             kernel = with_scores(kernel, family.weight * scale)
@@ -149,6 +169,7 @@ def baselines_of(start: str) -> tuple[str, ...]:
 
 
 def _named(what: str, values: Any) -> dict[str, Any]:
+    """Kernels by name: a name names itself, any other value its repr, unless the user gave names."""
     if isinstance(values, Mapping):
         named = {str(name): value for name, value in values.items()}
     elif isinstance(values, (list, tuple)):
@@ -161,6 +182,7 @@ def _named(what: str, values: Any) -> dict[str, Any]:
 
 
 def _numbers(what: str, values: Sequence[float], least: int = 1) -> tuple[float, ...]:
+    """Different finite numbers > 0, sorted; at least so many."""
     numbers = tuple(sorted({float(value) for value in values}))
     if len(numbers) < least or not all(np.isfinite(number) and number > 0 for number in numbers):
         raise InputError(f"{what} must be finite numbers > 0, got {list(values)!r}; try [0.1, 1, 10]")

@@ -1,4 +1,4 @@
-"""One trial of staged selection: fit on the pairs of a rung, score on its test pairs."""
+"""One trial of the staged search: fit on the training pairs of a rung, score on its test pairs."""
 
 from __future__ import annotations
 
@@ -13,20 +13,29 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pairlearn.baselines.registry import fit_baseline
 from pairlearn.errors import InputError
+from pairlearn.evaluation import EER
 from pairlearn.kernels import Gram
 from pairlearn.machines.pair_svc import PairSVC
-from pairlearn.selection.scorers import eer
-from pairlearn.selection.search.rungs import Rung, Size, Stage
+from pairlearn.selection.search.development import Rung
 from pairlearn.selection.search.settings import Family, Setting, Space
+from pairlearn.selection.search.sizes import Size, Stage
 from pairlearn.solvers.problem import Status
 
 Scorer = Callable[[Any, Any, Any], float]
+eer = EER().scorer()
 FAILURES = (InputError, MemoryError, np.linalg.LinAlgError)
+"""What a setting may do without ending the search: it is noted as a failed trial."""
+SHORTEST_FIT = 0.1
+"""Seconds that every fit gets, however little time is left: enough for one outer step."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What one fit showed; `setting` is None for a baseline, `eer` None where `status` says why there is none."""
+    """What one fit showed: of a machine (`setting`) or of a baseline (its name), the other one is None.
+
+    `eer` and `score` are None where the fit failed, and `status` says why. An EER of 0 is a result like any other:
+    ask `succeeded`, never whether `eer` is true.
+    """
 
     stage: Stage
     size: Size
@@ -42,10 +51,35 @@ class Trial:
     gap: float | None = None
     n_support: int | None = None
 
+    @classmethod
+    def on(cls, rung: Rung, what: Setting | str, *, status: str, **shown: Any) -> Trial:
+        """The trial of a setting or of a baseline, by name, on this rung."""
+        setting, baseline = (None, what) if isinstance(what, str) else (what, None)
+        rest = {"eer": None, "score": None, "seconds": 0.0, "n_pairs": len(rung.training), **shown}
+        return cls(rung.stage, rung.size, rung.split, setting, baseline, status=status, **rest)
+
+    @classmethod
+    def failed(cls, rung: Rung, what: Setting | str, error: BaseException) -> Trial:
+        """A trial that could not be made, and why."""
+        return cls.on(rung, what, status=f"failed: {error}")
+
     @property
-    def key(self) -> tuple[Any, ...]:
+    def succeeded(self) -> bool:
+        """Whether there is an error rate."""
+        return self.eer is not None
+
+    @property
+    def what(self) -> Setting | str:
+        """The setting, or the name of the baseline."""
+        if self.setting is not None:
+            return self.setting
+        assert self.baseline is not None
+        return self.baseline
+
+    @property
+    def key(self) -> tuple[Stage, Size, int, Setting | str]:
         """What was tried, where."""
-        return self.stage, self.size, self.split, self.setting or self.baseline
+        return self.stage, self.size, self.split, self.what
 
     def as_json(self) -> dict[str, Any]:
         """Plain numbers and names."""
@@ -54,13 +88,18 @@ class Trial:
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Trial:
         """The trial of a line of the journal."""
-        setting = record["setting"]
-        return cls(**{**record, "size": Size(**record["size"]), "setting": setting and Setting(**setting)})
+        setting = None if record["setting"] is None else Setting(**record["setting"])
+        return cls(**{**record, "size": Size(**record["size"]), "setting": setting})
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
-    """All Cs of one family on one rung: one after the other from the largest, each started from the one before."""
+class MachinePath:
+    """All Cs of one family on one rung, one after the other from the largest, each started from the one before.
+
+    From the largest, because the solution for a larger C, cut to the smaller box, is a near start for the smaller C,
+    while the reverse has to find new support pairs. `scale` is the unit of C; `gram` a matrix shared by all families
+    with this base; `seconds` what the whole path may take.
+    """
 
     rung: Rung
     family: Family
@@ -71,51 +110,40 @@ class Path:
     options: dict[str, Any]
 
     def run(self, space: Space, scoring: Scorer) -> list[Trial]:
-        """Fit and score; Cs for which there is no time left get no trial."""
-        began, trials = time.perf_counter(), list[Trial]()
-        Cs = sorted(self.Cs, reverse=True)
+        """Fit and score; Cs for which there is no time left get no trial, those after a failure a failed one."""
+        trials: list[Trial] = []
         try:
-            options = {"warm_start": True, **self.options}
-            machine = space.machine(self.family, self.scale, self.gram, **options)
-            for C in Cs:
-                spent = time.perf_counter() - began
-                if self.seconds is not None and trials and spent > self.seconds:
-                    break
-                left = None if self.seconds is None else max(0.1, self.seconds - spent)
-                machine.set_params(C=C / self.scale, time_budget=left)
-                trials.append(self._one(machine, C, scoring))
+            self._run_into(trials, space, scoring)
         except FAILURES as error:
-            missing = Cs[len(trials) :]
-            trials += [failure(self.rung, error, setting=self.family.at(C)) for C in missing]
+            done = {trial.what for trial in trials}
+            rest = [self.family.at(C) for C in self.Cs if self.family.at(C) not in done]
+            trials += [Trial.failed(self.rung, setting, error) for setting in rest]
         return trials
 
-    def _one(self, machine: PairSVC, C: float, scoring: Scorer) -> Trial:
+    def _run_into(self, trials: list[Trial], space: Space, scoring: Scorer) -> None:
+        began = time.perf_counter()
+        machine = space.machine(self.family, self.scale, self.gram, **{"warm_start": True, **self.options})
+        for C in sorted(self.Cs, reverse=True):
+            left = None if self.seconds is None else self.seconds - (time.perf_counter() - began)
+            if left is not None and left < 0 and trials:
+                break
+            machine.set_params(C=C / self.scale, time_budget=None if left is None else max(SHORTEST_FIT, left))
+            trials.append(self._fit(machine, C, scoring))
+
+    def _fit(self, machine: PairSVC, C: float, scoring: Scorer) -> Trial:
         began, rung = time.perf_counter(), self.rung
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the status tells
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the status says the same
             machine.fit(rung.training, rung.labels)
         if machine.fit_status_ == Status.INTERRUPTED:
             raise KeyboardInterrupt  # the solver kept its model, but here the whole search is meant
-        rate, score = _judged(machine, rung, scoring)
-        return Trial(
-            stage=rung.stage,
-            size=rung.size,
-            split=rung.split,
-            setting=self.family.at(C),
-            baseline=None,
-            eer=rate,
-            score=score,
-            status=machine.fit_status_,
-            seconds=time.perf_counter() - began,
-            n_pairs=len(rung.training),
-            C=machine.C,
-            gap=machine.kkt_gap_,
-            n_support=machine.n_support_,
-        )
+        shown = _judge(machine, rung, scoring, began)
+        fit = {"C": machine.C, "gap": machine.kkt_gap_, "n_support": machine.n_support_}
+        return Trial.on(rung, self.family.at(C), status=machine.fit_status_, **shown, **fit)
 
 
 @dataclass(frozen=True, eq=False)
-class BaselineRun:
+class BaselineFit:
     """One baseline on one rung."""
 
     rung: Rung
@@ -123,45 +151,16 @@ class BaselineRun:
 
     def run(self, space: Space, scoring: Scorer) -> list[Trial]:
         """Fit and score."""
-        began = time.perf_counter()
+        began, rung = time.perf_counter(), self.rung
         try:
-            model = fit_baseline(self.name, self.rung.training, self.rung.labels, self.rung.classes)
-            rate, score = _judged(model, self.rung, scoring)
+            model = fit_baseline(self.name, rung.training, rung.labels, rung.classes)
+            return [Trial.on(rung, self.name, status="fitted", **_judge(model, rung, scoring, began))]
         except FAILURES as error:
-            return [failure(self.rung, error, baseline=self.name)]
-        return [
-            Trial(
-                stage=self.rung.stage,
-                size=self.rung.size,
-                split=self.rung.split,
-                setting=None,
-                baseline=self.name,
-                eer=rate,
-                score=score,
-                status="fitted",
-                seconds=time.perf_counter() - began,
-                n_pairs=len(self.rung.training),
-            )
-        ]
+            return [Trial.failed(rung, self.name, error)]
 
 
-def _judged(model: Any, rung: Rung, scoring: Scorer) -> tuple[float, float]:
-    """Equal error rate on the test pairs, and the score that is to be large."""
+def _judge(model: Any, rung: Rung, scoring: Scorer, began: float) -> dict[str, float]:
+    """Equal error rate on the test pairs, the score that is to be large, and the seconds since `began`."""
     rate = -eer(model, rung.test, rung.truth)
-    return rate, -rate if scoring is eer else float(scoring(model, rung.test, rung.truth))
-
-
-def failure(rung: Rung, error: BaseException, *, setting: Setting | None = None, baseline: str | None = None) -> Trial:
-    """A trial that could not be made, and why."""
-    return Trial(
-        stage=rung.stage,
-        size=rung.size,
-        split=rung.split,
-        setting=setting,
-        baseline=baseline,
-        eer=None,
-        score=None,
-        status=f"failed: {error}",
-        seconds=0.0,
-        n_pairs=len(rung.training),
-    )
+    score = -rate if scoring == eer else float(scoring(model, rung.test, rung.truth))
+    return {"eer": rate, "score": score, "seconds": time.perf_counter() - began}

@@ -1,0 +1,16 @@
+from .along import fmr_limits_along as fmr_limits_along
+from .along import fnmr_limits_along as fnmr_limits_along
+from .influence import WeightedCurve as WeightedCurve
+from .influence import influences as influences
+from .influence import placements as placements
+from .limits import plain_limits as plain_limits
+from .limits import share_limits as share_limits
+from .spread import Spread as Spread
+from .spread import Statistic as Statistic
+from .spread import bootstrap as bootstrap
+from .spread import cell_variance as cell_variance
+from .spread import jackknife as jackknife
+from .spread import leave_out as leave_out
+from .units import Units as Units
+from .units import earlier_equals as earlier_equals
+from .units import units_of as units_of

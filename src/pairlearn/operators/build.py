@@ -1,0 +1,113 @@
+"""From a kernel and training pairs to an operator: resolve, plan, construct."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pairlearn.kernels import Gram, Kernel
+from pairlearn.kernels.gram import check_definite, gram_matrix
+from pairlearn.operators.base import PairOperator
+from pairlearn.operators.blocked import BlockedOperator
+from pairlearn.operators.plan import Plan, check_budget, make_plan
+from pairlearn.operators.product import FeatureOperator, ProductOperator, SumOperator
+from pairlearn.operators.resolve import Resolved, resolve
+from pairlearn.operators.source import AnySource, Source, join_sources
+from pairlearn.pair_kernels import PairKernel, ViewKernel
+from pairlearn.pairs import Pairs
+from pairlearn.types import Examples, Floats, Ints
+
+Grams = tuple[Gram | None, Gram | None]
+"""Matrices that the caller has already, of left and right examples."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operator on training pairs, the plan behind it and the resolved kernel."""
+
+    operator: PairOperator
+    plan: Plan
+    kernel: PairKernel
+
+
+def build(
+    kernel: PairKernel, pairs: Pairs, grams: Grams = (None, None), memory_budget: float | None = None
+) -> Operation:
+    """Operator, plan and resolved kernel for training pairs.
+
+    Three steps, each in its file: `resolve` fixes kernel parameters on the examples in use and shows the pairs to the
+    kernel, `make_plan` decides what to hold within the budget, and `construct` makes the operator that it names.
+    `kernel` has all its bases set; only examples that occur in the pairs are used. `grams` are matrices that the
+    caller has already, of left and right examples.
+
+    >>> import pairlearn as pl
+    >>> kernel = pl.pair_kernel("tensor").on(pl.kernels.Linear())
+    >>> (build(kernel, pl.all_pairs([[1.0], [2.0]])).operator @ np.ones(3)).tolist()
+    [7.0, 14.0, 28.0]
+    """
+    resolved = resolve(kernel, pairs)
+    columns = view_features(resolved)
+    plan = make_plan(
+        resolved.kernel,
+        len(pairs),
+        resolved.sizes,
+        check_budget(memory_budget),
+        ranks=resolved.ranks,
+        width=resolved.width,
+        products=all(Z is not None for Z in columns),
+    )
+    return Operation(construct(resolved, plan, columns, grams), plan, resolved.kernel)
+
+
+def construct(resolved: Resolved, plan: Plan, columns: list[Floats | None], grams: Grams) -> PairOperator:
+    """The operator that the plan names.
+
+    Products serve a sum of tables, one per base, plus one matrix with the features of all views side by side, since
+    Σ_v ZᵥZᵥᵀ = ZZᵀ for Z = (Z₁, Z₂, …); anything else goes block by block.
+    """
+    sources: dict[Kernel | None, AnySource] = {base: _source(base, resolved, plan, grams) for base in resolved.bases}
+    rows = resolved.rows
+    if plan.kind == "blocked":
+        return BlockedOperator(resolved.kernel, sources, rows, plan.block_bytes)
+    parts: list[PairOperator] = [
+        ProductOperator(table, sources[table.base], rows.left, rows.right, resolved.pairs.triangle)
+        for table in resolved.kernel.split()[0]
+    ]
+    linear = [Z for Z in columns if Z is not None]
+    if linear:
+        parts.append(FeatureOperator(np.hstack(linear)))
+    return parts[0] if len(parts) == 1 else SumOperator(parts)
+
+
+def view_features(resolved: Resolved) -> list[Floats | None]:
+    """√factor · φ(pair) for every term factor · k(φ, φ') on a view, None where its kernel has no features."""
+    terms = resolved.kernel.split()[1]
+    return [_view_features(leaf, resolved.shown[leaf.view, False], factor) for factor, leaf in terms]
+
+
+def _view_features(leaf: ViewKernel, table: Examples, factor: float) -> Floats | None:
+    Z = leaf.kernel.features(table)
+    return None if Z is None or factor < 0 else np.sqrt(factor) * np.asarray(Z, dtype=np.float64)
+
+
+def _source(base: Kernel, resolved: Resolved, plan: Plan, grams: Grams) -> AnySource:
+    """Where the values of a base come from: its Gram matrix if that is held, its features if they are worth it."""
+    parts = []
+    for number, kernel in enumerate(base.sides):
+        matrix = None
+        if plan.gram:
+            matrix = _matrix(kernel, resolved.tables[number], resolved.used[number], grams[number])
+            check_definite(kernel, matrix)
+        Z = resolved.features[base][number] if base in resolved.ranks else None
+        wide = None if Z is None else np.ascontiguousarray(Z, dtype=np.float64)
+        parts.append(Source(kernel, None if plan.gram else resolved.pairs.tables.sides[number], matrix, wide))
+    return join_sources(parts)
+
+
+def _matrix(kernel: Kernel, table: Examples, used: Ints, gram: Gram | None) -> Floats:
+    """The Gram matrix of the examples in use: cut out of the caller's if that is of this kernel and table."""
+    if gram is None or kernel != gram.kernel or gram.examples is not table:
+        return gram_matrix(kernel, table, used)
+    whole = len(used) == len(gram)
+    return np.ascontiguousarray(gram.matrix if whole else gram.matrix[np.ix_(used, used)], dtype=np.float64)

@@ -1,0 +1,53 @@
+"""Values of a table kernel between pairs, from a matrix of the base kernel and the places of their examples in it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pairlearn.loops import tables
+from pairlearn.pair_kernels import Quad, Table
+from pairlearn.pair_kernels.table import weights
+from pairlearn.types import Floats, Ints
+
+Places = tuple[Ints, Ints]
+"""Where the left and the right example of every pair stand in a matrix."""
+
+APART = ((), ("ac",), ("bd",), ("ac", "ac"), ("bd", "bd"), ("ac", "bd"))
+"""The monomials that remain when ad = bc = 0, in the order of the compiled loop."""
+
+
+def fill(table: Table, K: Floats, rows: Places, cols: Places) -> Floats:
+    """Values of one table between row pairs (a, b) and column pairs (c, d), (len rows, len cols).
+
+    The four look-ups ac, ad, bc, bd are entries of K, so that K may be any matrix from the examples of the rows to
+    those of the columns. One row is a loop of its own, because solvers ask for single rows most of the time.
+    """
+    (a, b), (c, d) = rows, cols
+    w = weights(table)
+    if w is None:
+        return table.evaluate(Quad(K[np.ix_(a, c)], K[np.ix_(a, d)], K[np.ix_(b, c)], K[np.ix_(b, d)]))
+    out = np.empty((len(a), len(c)))
+    if len(a) == 1:
+        tables.fill_row(K[a[0]], K[b[0]], c, d, w, out[0])
+    else:
+        tables.fill_block(K, a, b, c, d, w, out)
+    return out
+
+
+def fill_apart(table: Table, K: Floats, L: Floats, rows: Places, cols: Places) -> Floats:
+    """The same for two domains: K compares left examples, L right ones, and ad = bc = 0."""
+    (a, b), (c, d) = rows, cols
+    w = dict(table.terms)
+    out = np.empty((len(a), len(c)))
+    tables.fill_apart(K, L, a, b, c, d, np.array([w.get(monomial, 0.0) for monomial in APART]), out)
+    return out
+
+
+def fill_self(table: Table, aa: Floats, ab: Floats, bb: Floats) -> Floats:
+    """Value of one table of every pair with itself, (n,), from k(a, a), k(a, b) and k(b, b)."""
+    w = weights(table)
+    if w is None:
+        return table.evaluate(Quad(aa, ab, ab, bb))
+    out = np.empty(len(aa))
+    tables.fill_self(aa, ab, bb, w, out)
+    return out

@@ -1,0 +1,11 @@
+"""Pairs of examples, by index: the one form in which data travels.
+
+The way of a pair table: `ids` finds the row of every example named in it, `columns` checks the two index columns (or
+computes them, for all pairs), `tables` knows whether both point into one table of examples or into two, `pairs` puts
+columns, tables and features of pairs together, slices, swaps and compacts them. `classes` numbers the classes of
+examples, `labels` checks those of pairs, `conflicts` lists pairs whose labels contradict each other.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

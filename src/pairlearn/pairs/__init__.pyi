@@ -1,0 +1,16 @@
+from .classes import class_codes as class_codes
+from .classes import class_names as class_names
+from .classes import sorted_classes as sorted_classes
+from .columns import Columns as Columns
+from .columns import Triangle as Triangle
+from .conflicts import Conflicts as Conflicts
+from .ids import find_rows as find_rows
+from .ids import rows_by_id as rows_by_id
+from .labels import check_labels as check_labels
+from .labels import check_signs as check_signs
+from .pairs import Pairs as Pairs
+from .pairs import all_pairs as all_pairs
+from .pairs import as_pairs as as_pairs
+from .tables import OneTable as OneTable
+from .tables import Tables as Tables
+from .tables import TwoTables as TwoTables

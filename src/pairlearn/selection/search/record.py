@@ -1,0 +1,106 @@
+"""The winner of a search, and the record of how it was found: plain numbers and names, ready for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pairlearn.machines.pair_svc import PairSVC
+from pairlearn.selection.search.development import Development
+from pairlearn.selection.search.results import Result
+from pairlearn.selection.search.runner import Runner
+from pairlearn.selection.search.settings import Setting
+from pairlearn.selection.search.sizes import STAGES, Size, Stage
+from pairlearn.selection.search.stages import StageOutcome
+
+
+@dataclass(frozen=True)
+class Winner:
+    """The best machine of the largest rung of the hardest task that was reached, and the baselines there."""
+
+    stage: Stage
+    size: Size
+    result: Result[Setting]
+    baselines: list[Result[str]]
+
+    @classmethod
+    def of(cls, runner: Runner) -> Winner:
+        """The winner so far; some machine must have been fitted."""
+        machines = [trial for trial in runner.journal.trials.values() if trial.setting is not None and trial.succeeded]
+        reached = {(trial.stage, trial.size) for trial in machines}
+        stage, size = max(reached, key=lambda rung: (STAGES.index(rung[0]), rung[1].n_examples))
+        return cls(stage, size, runner.machines(stage, size)[0], runner.baselines(stage, size))
+
+    @property
+    def setting(self) -> Setting:
+        """Kernel, base, C and start."""
+        return self.result.what
+
+    @property
+    def beats_baselines(self) -> bool | None:
+        """Whether it scores above every baseline; None without any."""
+        return self.result.score > self.baselines[0].score if self.baselines else None
+
+    @property
+    def verdict(self) -> str:
+        """One sentence: does the machine beat the best baseline?"""
+        own = f"{self.setting}: {self.stage} EER {100 * self.result.eer:.2f} %"
+        if not self.baselines:
+            return f"{own}; there was no baseline to compare with."
+        best = self.baselines[0]
+        both = f"({own}; best baseline {best.what}: {100 * best.eer:.2f} %)"
+        if self.beats_baselines:
+            return f"The machine beats every baseline on the validation classes {both}."
+        tie = ", it only ties with it" if self.result.score == best.score else ""
+        return f"The machine does NOT beat the best baseline on the validation classes{tie} {both}."
+
+
+def record_of(
+    runner: Runner, outcomes: Sequence[StageOutcome], winner: Winner, machine: PairSVC, *, interrupted: bool
+) -> dict[str, Any]:
+    """Everything that a reader of the selection may ask for: what was tried, how it did, what was chosen and why."""
+    return {
+        "data": _described(runner.data),
+        "stages": [_stage(outcome) for outcome in outcomes],
+        "chosen": _chosen(winner, machine),
+        "baselines": {result.what: result.eer for result in winner.baselines},
+        "beats_baselines": winner.beats_baselines,
+        "verdict": winner.verdict,
+        "fit": {"status": machine.fit_status_, "kkt_gap": machine.kkt_gap_, "support_pairs": machine.n_support_},
+        "interrupted": interrupted,
+        "seconds": runner.clock.elapsed,
+        "notes": runner.notes,
+        "trials": [trial.as_json() for trial in runner.journal.trials.values()],
+    }
+
+
+def _described(data: Development) -> dict[str, Any]:
+    n_classes = int(data.codes.max()) + 1
+    return {
+        "examples": len(data.codes),
+        "classes": n_classes,
+        "classes_with_one_example": n_classes - len(data.useful),
+        "validation_classes": data.n_validation,
+        "splits": data.n_splits,
+    }
+
+
+def _stage(outcome: StageOutcome) -> dict[str, Any]:
+    rungs = outcome.rungs.items()
+    told = {
+        "task": outcome.task,
+        "rungs": [{**asdict(size), "results": [_line(result) for result in results]} for size, results in rungs],
+        "kept": [str(setting) for setting in outcome.kept],
+    }
+    return told if outcome.epcr is None else {**told, "epcr": outcome.epcr}
+
+
+def _line(result: Result[Any]) -> dict[str, Any]:
+    kind = "machine" if isinstance(result.what, Setting) else "baseline"
+    return {"what": str(result.what), "kind": kind, "eer": result.eer, "score": result.score, "seconds": result.seconds}
+
+
+def _chosen(winner: Winner, machine: PairSVC) -> dict[str, Any]:
+    place = {"absolute_C": machine.C, "task": winner.stage, "size": asdict(winner.size)}
+    return {**winner.setting.as_json(), **place, "eer": winner.result.eer, "score": winner.result.score}

@@ -1,0 +1,89 @@
+"""Comparing trials: means over splits, and which settings are worth a larger training set.
+
+Two rules, because two different things are known. After an easy task only bad news can be trusted, so `promising`
+drops what is clearly bad. Within the interclass task a smaller set is a smaller sample of the question itself, so
+`better_half` halves, as successive halving does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil, sqrt
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from pairlearn.selection.search.settings import Family, Setting
+from pairlearn.selection.search.trials import Trial
+
+GUESSING = 0.5
+"""Equal error rate of random scores."""
+EASY = 0.01
+"""Equal error rates below this are equally good in the pruning: few test pairs do not tell them apart."""
+
+What = TypeVar("What", bound=Setting | str, covariant=True)
+
+
+@dataclass(frozen=True)
+class Result(Generic[What]):
+    """Mean over the splits of one machine (`what` is its setting) or baseline (its name); seconds are a sum."""
+
+    what: What
+    score: float
+    eer: float
+    seconds: float
+    n_splits: int
+
+
+def mean_results(trials: Iterable[Trial]) -> list[Result[Any]]:
+    """Means over the splits of one rung, best score first; only what succeeded on as many splits as any other.
+
+    A setting that failed or had no time on some split would otherwise be compared on easier classes than the rest.
+    Equal scores: the machine that is more regular first, then by name, so that the order is always the same.
+    """
+    found: dict[Setting | str, list[Trial]] = {}
+    for trial in trials:
+        if trial.succeeded:
+            found.setdefault(trial.what, []).append(trial)
+    most = max(map(len, found.values()), default=0)
+    means = [_mean(what, those) for what, those in found.items() if len(those) == most]
+    return sorted(means, key=lambda result: (-result.score, getattr(result.what, "C", 0.0), str(result.what)))
+
+
+def _mean(what: Setting | str, trials: Sequence[Trial]) -> Result[Any]:
+    score, eer = (float(np.mean([getattr(trial, name) for trial in trials])) for name in ("score", "eer"))
+    return Result(what, score, eer, float(np.sum([trial.seconds for trial in trials])), len(trials))
+
+
+# --------------------------------------------------------------------------- pruning
+
+
+def promising(results: Sequence[Result[Setting]]) -> list[Setting]:
+    """Settings that are not hopeless: nearer to the best than to guessing, on a logarithmic scale of the EER.
+
+    A family f with its best rate e_f stays if log e_f − log e* ≤ log ½ − log e_f, that is e_f ≤ √(e* · ½), where e*
+    is the best rate of all. A good result in an easy task does not imply one in a harder task, but a bad result
+    implies a bad one; so only clearly bad families go. Of each family the Cs within twice its best rate stay. Rates
+    below EASY count as EASY, or one lucky zero among few test pairs would send everything else home.
+    """
+    own: dict[Family, float] = {}
+    for result in results:
+        own[result.what.family] = min(own.get(result.what.family, 1.0), result.eer)
+    worst = sqrt(max(EASY, min(own.values(), default=EASY)) * GUESSING)
+    good = [result for result in results if own[result.what.family] <= worst]
+    return [result.what for result in good if result.eer <= max(EASY, 2.0 * own[result.what.family])]
+
+
+def better_half(results: Sequence[Result[Setting]], least: int = 2) -> list[Setting]:
+    """The better half of the families, at least `least`, each with its best C; results are best first."""
+    best = one_per_family(result.what for result in results)
+    return best[: max(least, ceil(len(best) / 2))]
+
+
+def one_per_family(settings: Iterable[Setting]) -> list[Setting]:
+    """The first setting of each family."""
+    first: dict[Family, Setting] = {}
+    for setting in settings:
+        first.setdefault(setting.family, setting)
+    return list(first.values())

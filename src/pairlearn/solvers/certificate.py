@@ -1,0 +1,84 @@
+"""The end of every fit: one independent float64 pass over all pairs says how good its coefficients are.
+
+Solvers move their residual along with θ and choose pairs by float32 keys; either may hide a violation (a cap on the
+collected violators once passed the solver's own test while the true gap was 1.6). So what a Solution reports comes from
+a fresh product Kθ, block by block: nothing of the size of all pairs is held beyond θ and its bounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pairlearn.operators.base import PairOperator
+from pairlearn.solvers.box import kkt_gap, middle
+from pairlearn.solvers.problem import Problem, Progress, Solution, Status
+from pairlearn.types import Floats
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What one pass over some or all pairs finds: extreme rates, the sum of rates of free pairs, the objective."""
+
+    up: float = -np.inf
+    low: float = np.inf
+    free_sum: float = 0.0
+    n_free: int = 0
+    objective: float = 0.0
+
+    @classmethod
+    def of(cls, problem: Problem, part: slice, theta: Floats, product: Floats) -> Certificate:
+        """Of the pairs of one block; θ and `product` = (Kθ) are those of the block."""
+        box, p = problem.box.take(part), problem.linear[part]
+        v = p - product
+        (up, low), free = box.rates(theta, v), box.free(theta)
+        return cls(
+            up=float(up.max(initial=-np.inf)),
+            low=float(low.min(initial=np.inf)),
+            free_sum=float(up[free].sum()),
+            n_free=int(free.sum()),
+            objective=box.objective(theta, p, v),
+        )
+
+    def joined(self, other: Certificate) -> Certificate:
+        """Of both parts together."""
+        return Certificate(
+            max(self.up, other.up),
+            min(self.low, other.low),
+            self.free_sum + other.free_sum,
+            self.n_free + other.n_free,
+            self.objective + other.objective,
+        )
+
+    @property
+    def bias(self) -> float:
+        """Mean rate of the free pairs, all equal at the optimum; the middle of the optimal interval without any."""
+        return self.free_sum / self.n_free if self.n_free else middle(self.up, self.low)
+
+
+def certify(problem: Problem, operator: PairOperator, theta: Floats) -> Certificate:
+    """The certificate of these coefficients."""
+    total = Certificate()
+    for start, product in operator.blocks(theta):
+        part = slice(start, start + len(product))
+        total = total.joined(Certificate.of(problem, part, theta[part], product))
+    return total
+
+
+def finish(
+    problem: Problem, operator: PairOperator, theta: Floats, status: Status, tol: float, history: tuple[Progress, ...]
+) -> Solution:
+    """The solution with its certificate.
+
+    A solver that claims convergence without it was led astray by rounding, and that is what the status then says.
+    """
+    try:
+        found = certify(problem, operator, theta)
+    except KeyboardInterrupt:
+        # The coefficients are worth the seconds that their certificate takes; a second interrupt is obeyed.
+        status, found = Status.INTERRUPTED, certify(problem, operator, theta)
+    gap = kkt_gap(found.up, found.low, problem.constrained)
+    if status is Status.CONVERGED and gap > tol:
+        status = Status.ROUNDING
+    return Solution(theta, found.bias if problem.constrained else 0.0, status, gap, found.objective, history)

@@ -1,0 +1,58 @@
+"""Factors of Gram matrices of low rank, found from a random sample of their rows.
+
+A pair kernel on a linear base in d dimensions has a rank of about d², whatever the number of pairs. A random subset of
+a few times as many pairs then spans all others: its corner K_SS = LLᵀ (pivoted, r of its rows) gives
+
+    G = K[:, S'] L⁻ᵀ   with   K = GGᵀ,
+
+and comparing the diagonal of GGᵀ with that of K, n numbers, shows whether the sample was large enough: K − GGᵀ is
+positive semidefinite, so where its diagonal vanishes it vanishes as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+from pairlearn.linalg.threads import blas_threads
+from pairlearn.operators.base import PairOperator
+from pairlearn.types import Floats, Ints
+
+SIZES = (256, 512, 1024, 1536, 2048, 3072, 4096, 6144)
+"""Samples tried one after the other: a failed one costs an eighth of the next but one at most."""
+
+
+def low_rank_factor(Q: Floats, rng: np.random.Generator) -> Floats | None:
+    """G with Q = GGᵀ to rounding, (n, r) column-major, or None when r would exceed 0.6 n, where it saves nothing."""
+    n, scale = len(Q), float(Q.diagonal().max(initial=0.0))
+    for size in SIZES:
+        if size > 0.6 * n:
+            break
+        chosen = np.sort(rng.choice(n, size, replace=False))
+        G = _spanned_by(chosen, Q[np.ix_(chosen, chosen)], lambda basis: Q[basis], Q.diagonal(), scale, most=size)
+        if G is not None:
+            return G
+    return None
+
+
+def sampled_factor(operator: PairOperator, size: int, rng: np.random.Generator) -> Floats | None:
+    """G with K = GGᵀ to rounding for all pairs, (n, r) column-major, or None when the rank exceeds size/2."""
+    n, diagonal = operator.n_pairs, operator.diagonal()
+    chosen = np.sort(rng.choice(n, min(size, n), replace=False))
+    scale = float(diagonal.max(initial=0.0))
+    return _spanned_by(chosen, operator.submatrix(chosen), operator.rows, diagonal, scale, most=len(chosen) // 2)
+
+
+def _spanned_by(
+    chosen: Ints, corner: Floats, rows: Callable[[Ints], Floats], diagonal: Floats, scale: float, most: int
+) -> Floats | None:
+    """The factor in the span of the chosen rows, `corner` their block; None beyond `most` columns or if it fails."""
+    L, pivots, rank, _ = lapack.dpstrf(corner, tol=1e-11 * scale, lower=1)
+    if rank > most:
+        return None
+    columns = np.asfortranarray(rows(chosen[pivots[:rank] - 1]).T)
+    with blas_threads(float(len(diagonal)) * rank**2):
+        G = blas.dtrsm(1.0, L[:rank, :rank], columns, side=1, lower=1, trans_a=1, overwrite_b=1)
+    return G if np.abs(diagonal - np.einsum("ij,ij->i", G, G)).max() <= 1e-9 * scale else None

@@ -1,0 +1,128 @@
+"""Which inner method is tried when: a table, its reasons, and what one working set teaches about the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pairlearn.solvers.clock import Clock
+from pairlearn.solvers.inner.burst import Burst
+from pairlearn.solvers.inner.free_system import FreeSystem
+from pairlearn.solvers.inner.interior import InteriorPoint
+from pairlearn.solvers.inner.pivoting import Pivoting
+from pairlearn.solvers.inner.subproblem import Method, Outcome, Working
+from pairlearn.solvers.tuning import Tuning
+
+
+class InnerSolver:
+    """The attempts on one working set after the other, and what is remembered between them.
+
+    `exact` is the tolerance of methods that are exact or fail; `room` the largest set that leaves memory for a factor.
+    """
+
+    def __init__(self, tuning: Tuning, exact: float, room: int) -> None:
+        self.tuning, self.exact, self.room = tuning, exact, room
+        self.system = FreeSystem(tuning)
+        self.patience = 1
+        """Factor of the steps of SMO: doubled while nothing solves the working sets."""
+        self.degenerate = False
+        """Whether the last set that SMO alone did not solve needed the interior point."""
+
+    def solve(self, sub: Working, tol: float, clock: Clock) -> Outcome:
+        """Try the methods of the table in turn until one solves the subproblem to this tolerance."""
+        for attempt in ATTEMPTS:
+            if attempt.factors and len(sub) > self.room:
+                return Outcome.NO_ROOM
+            if attempt.applies(self, sub):
+                outcome = attempt.method(self, sub).run(sub, tol, clock)
+                if outcome is Outcome.SOLVED:
+                    break
+        self._learn(attempt, outcome)
+        return outcome
+
+    def _learn(self, last: Attempt, outcome: Outcome) -> None:
+        """Keep what the last attempt says about the problem."""
+        if last.shows_degenerate is not None:
+            self.degenerate = last.shows_degenerate
+        if last is ATTEMPTS[-1]:
+            # Where nothing helps, patience does.
+            solved = outcome is Outcome.SOLVED
+            self.patience = 1 if solved else min(2 * self.patience, self.tuning.most_patience)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One row of the table: a method, when it applies, and why it stands where it stands.
+
+    `factors` says that it needs memory beside the working set's matrix; `shows_degenerate` what it says about the
+    optimal face when it is the last attempt (None: nothing).
+    """
+
+    name: str
+    method: Callable[[InnerSolver, Working], Method]
+    reason: str
+    applies: Callable[[InnerSolver, Working], bool] = lambda solver, sub: True
+    factors: bool = False
+    shows_degenerate: bool | None = None
+
+
+def _burst(number: int) -> Callable[[InnerSolver, Working], Method]:
+    def method(solver: InnerSolver, sub: Working) -> Method:
+        steps = max(solver.tuning.bursts[number], len(sub) // solver.tuning.pairs_per_step)
+        return Burst(solver.patience * steps)
+
+    return method
+
+
+def _pivoting(solver: InnerSolver, sub: Working) -> Method:
+    return Pivoting(solver.system, solver.exact, solver.tuning)
+
+
+def _interior(solver: InnerSolver, sub: Working) -> Method:
+    solver.system.forget()  # the interior point needs the memory
+    return InteriorPoint(solver.tuning)
+
+
+def _worth_pivoting(solver: InnerSolver, sub: Working) -> bool:
+    """Unless pivoting failed before and the rank is low: the interior point then costs less than trying again."""
+    return not solver.degenerate or sub.Q.low_rank is None
+
+
+ATTEMPTS = (
+    Attempt(
+        "short burst",
+        _burst(0),
+        "2|W| steps cost 2|W|², less than any factor; at small C and for well-conditioned kernels they are enough",
+    ),
+    Attempt(
+        "pivoting",
+        _pivoting,
+        "2 to 6 factors end at machine precision where the optimal face is not degenerate (large C, rich kernels); a "
+        "failure costs a few small factors",
+        applies=_worth_pivoting,
+        factors=True,
+        shows_degenerate=False,
+    ),
+    Attempt(
+        "long burst",
+        _burst(1),
+        "pivoting fails when too many guesses are wrong at once: ten times the steps of SMO leave fewer of them",
+        applies=_worth_pivoting,
+    ),
+    Attempt(
+        "pivoting again",
+        _pivoting,
+        "from the better start; a needless interior point costs seconds",
+        applies=_worth_pivoting,
+        factors=True,
+        shows_degenerate=False,
+    ),
+    Attempt(
+        "interior point",
+        _interior,
+        "about 20 factors, always, also on degenerate faces; at low rank each of them costs |W|r² instead of |W|³",
+        factors=True,
+        shows_degenerate=True,
+    ),
+)
+"""The order of attempts: the first and the last row always apply."""

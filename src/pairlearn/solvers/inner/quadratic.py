@@ -1,0 +1,197 @@
+"""The matrix Q of ½xᵀQx, held in three ways, and what the interior point needs of it.
+
+Every step of the interior point solves with Q + diag D for a new D. How depends on what holds Q: a Cholesky factor of
+the matrix itself, |W|³/3 operations, or Woodbury's identity where Q = GGᵀ with few columns,
+
+    (D + GGᵀ)⁻¹ = D⁻¹ − D⁻¹G (I + GᵀD⁻¹G)⁻¹ GᵀD⁻¹,
+
+which costs nr² and works for all pairs at once.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+from pairlearn.linalg.cholesky import cholesky
+from pairlearn.linalg.threads import blas_threads
+from pairlearn.loops.blocks import sum_rows
+from pairlearn.operators.thin import Thin
+from pairlearn.solvers.inner.low_rank import low_rank_factor
+from pairlearn.types import Floats, Ints
+
+
+class Quadratic(ABC):
+    """A symmetric positive semidefinite matrix."""
+
+    @abstractmethod
+    def __matmul__(self, x: Floats) -> Floats:
+        """Q x."""
+
+    @abstractmethod
+    def factored(self, D: Floats) -> Factor:
+        """(Q + diag D)⁻¹."""
+
+    @property
+    @abstractmethod
+    def weight(self) -> float:
+        """About how much Q x changes when every entry of x moves by one."""
+
+
+class Explicit(Quadratic):
+    """The Gram matrix of a working set: the leading n × n part of a contiguous store, `pairs` (n,) are its rows.
+
+    With `rng` it is looked at, once and only when asked, whether its rank is low; without it never counts as low.
+    """
+
+    def __init__(self, store: Floats, pairs: Ints, rng: np.random.Generator | None = None) -> None:
+        self.store, self.pairs, self._rng = store, pairs, rng
+
+    @property
+    def view(self) -> Floats:
+        """Q alone, (n, n)."""
+        n = len(self.pairs)
+        return self.store[:n, :n]
+
+    @cached_property
+    def low_rank(self) -> Floats | None:
+        """G with Q = GGᵀ, (n, r), where r ≤ n/2, else None."""
+        return None if self._rng is None else low_rank_factor(self.view, self._rng)
+
+    def __matmul__(self, x: Floats) -> Floats:
+        return self.view @ x if self.low_rank is None else self.low_rank @ (self.low_rank.T @ x)
+
+    def times(self, x: Floats) -> Floats:
+        """Q x through the non-zeros of x: whole rows of the store, read in order."""
+        index = np.nonzero(x)[0]
+        out = np.empty(len(x))
+        sum_rows(self.store, index, x[index], out)
+        return out
+
+    def factored(self, D: Floats) -> Factor:
+        return _Dense(self.view, D) if self.low_rank is None else _LowRank(self.low_rank, D)
+
+    @property
+    def weight(self) -> float:
+        return float(np.abs(self.view).sum(axis=1).mean())
+
+
+@dataclass(frozen=True)
+class Spanned(Quadratic):
+    """GGᵀ, G (n, r) column-major with few columns: all pairs at once, for kernels of low rank."""
+
+    G: Floats
+
+    def __matmul__(self, x: Floats) -> Floats:
+        return self.G @ (self.G.T @ x)
+
+    def factored(self, D: Floats) -> Factor:
+        return _LowRank(self.G, D)
+
+    @property
+    def weight(self) -> float:
+        return float(np.abs(self @ np.ones(len(self.G))).mean())
+
+
+@dataclass(frozen=True)
+class ThinForm(Quadratic):
+    """All pairs at once, where their matrix has a thin form: S L (S L)ᵀ with two entries per row of S."""
+
+    thin: Thin
+
+    def __matmul__(self, x: Floats) -> Floats:
+        return self.thin @ x
+
+    def factored(self, D: Floats) -> Factor:
+        return _ThinFactor(self.thin, D)
+
+    @property
+    def weight(self) -> float:
+        return float(np.abs(self.thin @ np.ones(self.thin.S.shape[0])).mean())
+
+
+class Factor(ABC):
+    """(Q + diag D)⁻¹ and its product with the vector of ones."""
+
+    D: Floats
+
+    @cached_property
+    def ones(self) -> Floats:
+        """(Q + diag D)⁻¹ 1, (n,): what Σx = total needs, in every solution with this factor."""
+        return self.solve(np.ones(len(self.D)))
+
+    @abstractmethod
+    def solve(self, right: Floats) -> Floats:
+        """(Q + diag D)⁻¹ right, (n,)."""
+
+
+class _Dense(Factor):
+    """By a Cholesky factor of the whole matrix."""
+
+    def __init__(self, Q: Floats, D: Floats) -> None:
+        self.D = D
+        self.L = np.array(Q, order="F")
+        self.L[np.diag_indices(len(D))] += D
+        if not cholesky(self.L):
+            raise np.linalg.LinAlgError("the working set's Gram matrix is not positive semidefinite")
+
+    def solve(self, right: Floats) -> Floats:
+        return lapack.dpotrs(self.L, right, lower=1)[0]
+
+
+class _Woodbury(Factor):
+    """By a Cholesky factor of I + GᵀD⁻¹G, r × r; S comes in as GᵀD⁻¹G and is overwritten."""
+
+    def __init__(self, D: Floats, S: Floats) -> None:
+        self.D = D
+        S[np.diag_indices(len(S))] += 1.0
+        self.L = S
+        if not cholesky(S):
+            raise np.linalg.LinAlgError("the interior point met a singular system")
+
+    def solve(self, right: Floats) -> Floats:
+        first = right / self.D
+        inner = lapack.dpotrs(self.L, self._gathered(first), lower=1)[0]
+        return first - self._spread(inner) / self.D
+
+    @abstractmethod
+    def _gathered(self, x: Floats) -> Floats:
+        """Gᵀ x, (r,)."""
+
+    @abstractmethod
+    def _spread(self, y: Floats) -> Floats:
+        """G y, (n,)."""
+
+
+class _LowRank(_Woodbury):
+    """G held as a matrix."""
+
+    def __init__(self, G: Floats, D: Floats) -> None:
+        self.G = G
+        with blas_threads(G.shape[0] * G.shape[1] ** 2):
+            S = blas.dsyrk(1.0, G / np.sqrt(D)[:, None], trans=1, lower=1)
+        super().__init__(D, S)
+
+    def _gathered(self, x: Floats) -> Floats:
+        return self.G.T @ x
+
+    def _spread(self, y: Floats) -> Floats:
+        return self.G @ y
+
+
+class _ThinFactor(_Woodbury):
+    """G = S L, never formed."""
+
+    def __init__(self, thin: Thin, D: Floats) -> None:
+        self.thin = thin
+        super().__init__(D, thin.weighted(1.0 / D))
+
+    def _gathered(self, x: Floats) -> Floats:
+        return self.thin.gathered(x)
+
+    def _spread(self, y: Floats) -> Floats:
+        return self.thin.spread(y)

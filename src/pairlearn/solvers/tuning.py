@@ -1,0 +1,92 @@
+"""Every tuned number of the solvers, with what it was measured on.
+
+All figures come from two shared cores with about 110 GFLOP/s in float64 matrix products; `benchmarks/solver.py` and
+`benchmarks/machines.py` print today's. None of the numbers decides whether a fit is right: the certificate does that.
+They only decide how long it takes, and most are flat over a factor of two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """When which method is tried, and how long."""
+
+    # -- the outer loop
+
+    candidates: tuple[int, int] = (500, 2000)
+    """Least and most violators from each side. All free pairs and 2,000 violators reach a gap of 1e-3 in 7 to 11 outer
+    steps on 11,325 pairs and in 18 to 20 on 3.1 million; a thousand candidates in all took 6 to 18 on the former."""
+    pairs_per_candidate: int = 300
+    """Between the two: one candidate for so many pairs, so that small problems are not solved whole at once."""
+    inner: float = 0.1
+    """Tolerance of a working set, as a share of the gap over all pairs: more digits are lost with the next set."""
+    inner_degenerate: float = 0.5
+    """The same while the optimal face is degenerate and the gap above 1: new pairs are worth more than exactness."""
+    final: float = 0.3
+    """Least tolerance of a working set, as a share of the tolerance of the fit: the gap over all pairs is larger."""
+    stale: int = 20
+    """Outer steps at a gap that rounding alone can explain, and that does not fall, before the fit ends; before that a
+    fit of a kernel with values of 1e12 went on for 100,000 steps."""
+    block: int = 2**28
+    """Bytes of new rows of a working set computed at a time."""
+
+    # -- SMO
+
+    bursts: tuple[int, int] = (2, 20)
+    """Steps of SMO per pair of the working set, before the first and before the second attempt of pivoting. Two are
+    enough at small C; double interval at C = 1000 needs over a hundred, which pivoting replaces by 2 to 6 factors."""
+    pairs_per_step: int = 1500
+    """One more step per pair for so many pairs of the set: |W| steps cost |W|², a factor |W|³. 4.5 million pairs with
+    31,000 support pairs (double interval, squared base) took hours without and 205 s with it."""
+    most_patience: int = 200
+    """Factor that bursts grow to, by doubling, while not even the interior point solves a working set."""
+
+    # -- pivoting
+
+    pivots: int = 20
+    """Most exchanges; where pivoting succeeds it needs 2 to 6."""
+    pivot_patience: int = 3
+    """Exchanges in a row that may fail to lower the number of wrong guesses."""
+    refinements: int = 2
+    """Solutions with the corrected factor of another set before a factor of its own."""
+    corrected: float = 0.1
+    """Share of the factored set that may leave or join before a new factor costs less than the correction. 320,400
+    pairs, 7,587 of them support pairs: one factor instead of five, 19 s instead of 29."""
+    factored_anew: int = 256
+    """Fewer equations than this are always factored anew: that costs nothing, and singular ones lose no digit."""
+
+    # -- interior point
+
+    path_steps: int = 200
+    """Most steps of the interior point; it needs 12 to 31. In the second half they are shorter, which leads out of the
+    circles that long ones now and then run in."""
+    corrections: int = 2
+    """Most corrections towards the centre per step; each costs one more solution with the same factor."""
+
+    # -- all pairs at once
+
+    small: int = 2000
+    """Fewer pairs than this are a working set of their own, and always have room for a factor."""
+    pairs_per_equation: int = 5
+    """Pairs per equation from which on a thin matrix goes to the interior point at once: a ranker on 100,000 pairs of
+    1,000 examples took 1.4 s instead of 10."""
+    trials: int = 4
+    """Outer steps before a look at how many support pairs there will be."""
+    far: float = 100.0
+    """Gap, in tolerances, below which the working set is about to end anyway."""
+    many: float = 0.02
+    """Share of pairs at their bounds by then from which on a kernel of low rank goes to the interior point as a whole:
+    a regression with 78,000 support pairs took 7 s instead of 57."""
+    sample: int = 1024
+    """Pairs that must span all others, at half their number, for a kernel to count as one of low rank."""
+    tiny_sample: int = 96
+    """The same for a rank so low that all pairs at once cost less than a few outer steps (3 to 9, 51,360 pairs)."""
+    path_bytes: int = 500
+    """Memory of the interior point per pair."""
+
+
+TUNING = Tuning()
+"""What every solver uses unless it is told otherwise."""

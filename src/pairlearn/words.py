@@ -1,0 +1,27 @@
+"""Numbers and nouns in messages: one id, two ids, 3,126,250 pairs."""
+
+from __future__ import annotations
+
+import re
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun in the right form, thousands set apart; `plural` for what no rule forms.
+
+    >>> counted(1, "id"), counted(2, "id"), counted(0, "class")
+    ('1 id', '2 ids', '0 classes')
+    >>> counted(1200, "identity"), counted(2, "pair of two tables", "pairs of two tables")
+    ('1,200 identities', '2 pairs of two tables')
+    """
+    return f"{number:,} {noun if number == 1 else plural or plural_of(noun)}"
+
+
+def plural_of(noun: str) -> str:
+    """The plural by rule: class → classes, identity → identities, pair → pairs; of several words the last one's.
+
+    >>> plural_of("test class"), plural_of("key"), plural_of("query")
+    ('test classes', 'keys', 'queries')
+    """
+    if re.search(r"[^aeiou]y$", noun):
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith(("s", "x", "z", "ch", "sh")) else f"{noun}s"

@@ -1,0 +1,22 @@
+"""Orders of matrices against the bytes that NumPy takes for them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pairlearn.linalg.room import FACTORED, MOST, order_within
+
+
+@pytest.mark.parametrize("memory", [12, 1e4, 123_456, 1e7])
+def test_matrix_and_factor_fit(memory: float) -> None:
+    n = order_within(memory)
+    matrix, factor = np.empty((n, n)), np.empty((int(FACTORED * n), int(FACTORED * n)))
+    assert matrix.nbytes + factor.nbytes <= memory
+    larger = int(1.02 * n) + 2
+    assert 8 * larger**2 * (1 + FACTORED**2) > memory
+
+
+def test_no_memory_and_more_than_enough() -> None:
+    assert order_within(0) == 0
+    assert order_within(1e15) == MOST

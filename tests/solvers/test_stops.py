@@ -1,0 +1,106 @@
+"""What a solver says about its end: certified, or honest about why not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pairlearn.operators.dense import DenseOperator
+from pairlearn.solvers import ActiveSet, PlainSMO, Problem, Status
+from pairlearn.solvers.certificate import finish
+from pairlearn.solvers.stagnation import Stagnation
+
+
+def problem(n: int = 40, scale: float = 1.0, seed: int = 0) -> tuple[Problem, DenseOperator]:
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(n, n))
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    return Problem(y, np.minimum(0, y), np.maximum(0, y), total=0.0), DenseOperator(scale * (A @ A.T))
+
+
+class SinglePrecision(DenseOperator):
+    """Rows are exact, products are rounded: what a solver carries along and what a fresh product says differ."""
+
+    def blocks(self, coefficients):  # type: ignore[no-untyped-def]
+        for start, values in super().blocks(coefficients):
+            yield start, values.astype(np.float32).astype(np.float64)
+
+
+def test_convergence_that_a_fresh_product_does_not_confirm_is_rounding() -> None:
+    case, operator = problem()
+    assert PlainSMO(tol=1e-10).solve(case, operator).status == Status.CONVERGED
+    solution = PlainSMO(tol=1e-10).solve(case, SinglePrecision(operator.matrix))
+    assert solution.history[-1].gap <= 1e-10
+    assert solution.gap > 1e-10
+    assert solution.status == Status.ROUNDING
+
+
+@pytest.mark.parametrize("status", Status)
+def test_only_a_certified_gap_is_called_converged(status: Status) -> None:
+    """The other statuses stay what they are, with or without a small gap."""
+    case, operator = problem()
+    nothing, best = np.zeros(len(case)), ActiveSet(tol=1e-9).solve(case, operator).coefficients
+    assert finish(case, operator, best, status, 1e-8, ()).status == status
+    expected = Status.ROUNDING if status is Status.CONVERGED else status
+    assert finish(case, operator, nothing, status, 1e-8, ()).status == expected
+
+
+def test_values_beyond_float64_end_with_rounding() -> None:
+    """Eigenvalues from 1 to 10¹⁴ under a tolerance that no coefficients of 53 bits can meet."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(60, 60)) * np.logspace(7, 0, 60)
+    y = np.where(rng.random(60) < 0.5, 1.0, -1.0)
+    case = Problem(y, np.minimum(0, 1e3 * y), np.maximum(0, 1e3 * y), total=0.0)
+    solution = ActiveSet(tol=1e-14, time_budget=60.0).solve(case, DenseOperator(A @ A.T))
+    assert solution.status == Status.ROUNDING
+    assert solution.gap < 0.1
+
+
+def ends_after(gaps: list[float], rounding: float, patience: int = 5) -> int | None:
+    watch = Stagnation(patience)
+    return next((step for step, gap in enumerate(gaps) if watch.ends(gap, rounding)), None)
+
+
+def test_gaps_that_keep_falling_never_stagnate() -> None:
+    """However slowly, and far below what rounding explains."""
+    assert ends_after([0.85**k for k in range(200)], rounding=1.0) is None
+
+
+def test_stagnation_counts_steps_in_a_row() -> None:
+    flat = [0.5] * 4
+    assert ends_after([0.5, *flat, 0.5], rounding=1.0) == 5
+    # One step that moves the gap starts the count anew: down, or up beyond rounding.
+    assert ends_after([0.5, *flat, 0.1, *[0.1] * 4, 0.1], rounding=1.0) == 10
+    assert ends_after([0.5, *flat, 2.0, *flat, 0.5], rounding=1.0) == 10
+    # A walk up and down within rounding is no move.
+    assert ends_after([0.5, 0.6, 0.5, 0.7, 0.49, 0.6, 0.5], rounding=1.0) == 5
+
+
+def test_gaps_above_rounding_never_stagnate() -> None:
+    assert ends_after([2.0] * 100, rounding=1.0) is None
+
+
+@pytest.mark.parametrize("rows", [2, 3, 10])
+def test_plain_smo_keeps_to_its_memory(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With few rows held some are computed again, and the coefficients are the same to the last bit."""
+    case, operator = problem()
+    whole = PlainSMO(tol=1e-6).solve(case, operator)
+    asked: list[int] = []
+    submatrix = DenseOperator.submatrix
+    monkeypatch.setattr(
+        DenseOperator, "submatrix", lambda self, i, j=None: asked.append(int(i[0])) or submatrix(self, i, j)
+    )
+    small = PlainSMO(tol=1e-6, memory=8 * 40 * rows).solve(case, operator)
+    np.testing.assert_array_equal(small.coefficients, whole.coefficients)
+    assert len(asked) > len(set(asked))  # with so little room some rows are computed again
+
+
+@pytest.mark.parametrize("most", [10, 25])
+def test_active_sets_keep_to_their_memory(most: int) -> None:
+    """8 bytes per entry of the largest set, and half as many for a factor."""
+    case, operator = problem()
+    solver = ActiveSet(tol=1e-6, memory=12.0 * most**2)
+    solution = solver.solve(case, operator)
+    assert solver.max_working_set == most
+    assert solution.status == Status.CONVERGED
+    assert max(line.working_set for line in solution.history) <= most
