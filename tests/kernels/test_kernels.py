@@ -219,7 +219,7 @@ def test_precomputed_refuses() -> None:
         kernel.anchor(np.ones((3, 2)), np.array([0]))
     with pytest.raises(InputError, match=r"entries \(0, 1\) and \(1, 0\) are 1 and 0; symmetrise it"):
         kernel.anchor(np.array([[1.0, 1.0], [0.0, 1.0]]), np.array([0]))
-    with pytest.raises(InputError, match="between new examples, which a precomputed matrix"):
+    with pytest.raises(InputError, match="compares only examples of its matrix"):
         kernel(K, K.copy())
     with pytest.raises(InputError, match="needs a 2-D array"):
         kernel.diag(["a", "b"])

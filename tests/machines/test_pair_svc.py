@@ -441,7 +441,7 @@ BAD_FITS: dict[str, tuple[dict[str, Any], Any, Any, str]] = {
     "time": ({"time_budget": -1.0}, PAIRS, Y, "time_budget is in seconds and must be ≥ 0"),
     "memory": ({"memory_budget": 0}, PAIRS, Y, "memory_budget is in bytes and must be > 0"),
     "solver": ({"solver": "newton"}, PAIRS, Y, "unknown solver 'newton'"),
-    "kernel": ({"kernel": "TL"}, PAIRS, Y, "unknown pair kernel 'TL'; choose poly_direct_sum"),
+    "kernel": ({"kernel": "TL"}, PAIRS, Y, "unknown pair kernel 'TL'; choose direct_sum"),
     "base": ({"base": "gauss"}, PAIRS, Y, "unknown base kernel 'gauss'; choose 'linear'"),
     "antisymmetric": ({"kernel": "wedge"}, PAIRS, Y, r"antisymmetric; use pl\.PairRanker"),
     "difference": ({"kernel": "difference"}, PAIRS, Y, r"antisymmetric; use pl\.PairRanker"),
@@ -506,6 +506,15 @@ def test_too_little_memory_is_refused_with_advice() -> None:
         pl.PairSVC(memory_budget=1e4).fit(PAIRS, Y)
 
 
+def test_the_solver_has_the_memory_that_the_plan_leaves_it() -> None:
+    """In bytes: a number of pairs in their place leaves working sets of a few pairs, which hardly ever end."""
+    pairs = pl.all_pairs(X, reflexive=False)
+    y = np.where(np.arange(len(pairs)) % 2 == 0, 1, -1)
+    fitted = pl.PairSVC("tensor", "rbf", C=10.0, random_state=0).fit(pairs, y)
+    assert max(step.working_set for step in fitted.history_) == len(pairs)
+    assert fitted.n_iter_ < 20
+
+
 def test_contradictory_labels_warn() -> None:
     pairs = pl.Pairs(X, [0, 1, 2, 3], [1, 0, 3, 5])
     with pytest.warns(ConflictWarning, match="1 pair carries contradictory labels, e.g. pairs 0 and 1"):
@@ -548,7 +557,7 @@ def test_precomputed_kernels_with_self_values_are_refused() -> None:
     """exp(−γ(s₁₁ + …)) needs k(a, b) between new examples, which rows × training examples do not hold."""
     pairs = pl.Pairs(Gram(Linear(), X).matrix, PAIRS.left, PAIRS.right)
     ours = pl.PairSVC(kernel=pl.pair_kernels.gaussian("tensor"), base=Precomputed()).fit(pairs, Y)
-    with pytest.raises(InputError, match="use a kernel of degree ≤ 2 or a computed base"):
+    with pytest.raises(InputError, match="use a pair kernel of degree ≤ 2 or a computed base"):
         ours.decision_function(pairs)
 
 

@@ -643,7 +643,9 @@ def test_missing_and_unused_blocks(name: str) -> None:
         InputError, match=rf"reads the '{name}' block.*no `{name}` features; pass pl\.Pairs\(…, {name}="
     ):
         pl.PairSVC(kernel=kernel).fit(bare, y)
-    with pytest.raises(InputError, match=rf"`{name}` features, which this kernel ignores; add pl\.on_{name}\(…\)"):
+    with pytest.raises(
+        InputError, match=rf"`{name}` features, which this kernel ignores; add pl\.pair_kernels\.on_{name}\(…\)"
+    ):
         pl.PairSVC(kernel="tensor").fit(full, y)
     model = pl.PairSVC(kernel=kernel).fit(full, y)
     with pytest.raises(InputError, match=f"reads the '{name}' block"):

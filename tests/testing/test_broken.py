@@ -475,7 +475,8 @@ class Standardises(Plain):
     def fit(self, X: Any, y: Any) -> Any:
         pairs = as_pairs(X)
         super().fit(pairs, y)
-        pairs.examples += 1e-3
+        examples = pairs.examples
+        examples += 1e-3
         return self
 
 

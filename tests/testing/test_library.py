@@ -18,7 +18,7 @@ WINS = np.where(PAIRS.examples[PAIRS.left, 0] > PAIRS.examples[PAIRS.right, 0], 
 SOME = np.where(np.arange(len(Y)) % 3 == 0, 0, Y)
 
 
-@pytest.mark.parametrize("solver", [ActiveSet(tol=1e-6), ActiveSet(tol=1e-8, max_working_set=5), PlainSMO(tol=1e-6)])
+@pytest.mark.parametrize("solver", [ActiveSet(tol=1e-6), ActiveSet(tol=1e-8, memory=12 * 5**2), PlainSMO(tol=1e-6)])
 def test_solvers(solver: Any) -> None:
     pl.testing.check_solver(solver)
 

@@ -186,7 +186,7 @@ def solve(
 ) -> Solution:
     """The solution by the machine's solver, from `start` (None: zero), within this many seconds."""
     seed = fresh_seed() if machine.random_state is None else machine.random_state
-    solver = solver_for(machine.solver, machine.tol, time_budget, operation.plan.working_set, seed)
+    solver = solver_for(machine.solver, machine.tol, time_budget, operation.plan.memory, seed)
     return solver.solve(problem, operation.operator, start, machine.callback)
 
 

@@ -209,11 +209,11 @@ class Pairs:
         return self._replaced(_columns=columns, invariant=invariant, signed=signed)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:
+        _refuse_transformers_of_examples()
         if not isinstance(self.examples, np.ndarray) or self.examples.ndim != 2:
             raise TypeError("these examples are not a 2-D array; use pairs.examples, pairs.left, pairs.right")
         if copy is False:
             raise ValueError("an array of pairs is always a copy; use pairs.examples[pairs.left] for one side")
-        _refuse_transformers_of_examples()
         left, right = self.columns
         return np.stack([self.examples[left], self.right_table[right]], axis=1).astype(dtype or self.examples.dtype)
 
