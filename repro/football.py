@@ -75,13 +75,13 @@ def read(quick: bool) -> Matches:
 
 def ranker(past: Matches, now: float, half_life: float, C: float) -> Any:
     """Won, drawn or lost."""
-    model = pl.PairRanker(KERNEL, C=C).fit(past.pairs, past.result, past.weights(now, half_life))
+    model = pl.PairRanker(KERNEL, C=C, random_state=0).fit(past.pairs, past.result, past.weights(now, half_life))
     return model.decision_function
 
 
 def margins(past: Matches, now: float, half_life: float, C: float) -> Any:
     """By how much: antisymmetric regression of the goal difference, at most five."""
-    model = pl.PairSVR(KERNEL, C=C, epsilon=0.5)
+    model = pl.PairSVR(KERNEL, C=C, epsilon=0.5, random_state=0)
     model.fit(past.pairs, np.clip(past.margin, -5.0, 5.0), past.weights(now, half_life))
     return model.decision_function
 

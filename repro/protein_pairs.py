@@ -57,7 +57,7 @@ def area(scorer: Any, pairs: pl.Pairs, y: np.ndarray) -> float:
 def machine(option: tuple[str, float, float]) -> pl.PairSVC:
     """The machine of one line of the grid."""
     kernel, gamma, C = option
-    return pl.PairSVC(kernel, Gaussian(gamma), C=C)
+    return pl.PairSVC(kernel, Gaussian(gamma), C=C, random_state=0)
 
 
 def chosen(pairs: pl.Pairs, y: np.ndarray, proteins: np.ndarray, grid: list[Any]) -> Any:

@@ -69,7 +69,7 @@ def mirror_images(antisymmetric: bool, kernel: pl.pair_kernels.PairKernel, seed:
     Where the optimum is not unique, Remark 6 applies: averaging α_ab and α_ba must not change the objective.
     """
     pairs, labels = small_set(antisymmetric, seed)
-    machine = pl.PairSVC(kernel, C=1.0, tol=1e-8).fit(pairs, labels)
+    machine = pl.PairSVC(kernel, C=1.0, tol=1e-8, random_state=0).fit(pairs, labels)
     alpha = np.zeros(len(pairs))
     alpha[machine.support_] = np.abs(machine.dual_coef_)
     sign = -1.0 if antisymmetric else 1.0
@@ -136,7 +136,7 @@ def accuracy(kernel: pl.pair_kernels.PairKernel, C: float, X: np.ndarray, T: np.
     y = labels(train)
     if abs(y.sum()) == len(y):
         return float((labels(test) == y[0]).mean())
-    machine = pl.PairSVC(kernel, C=float(C)).fit(train, y)
+    machine = pl.PairSVC(kernel, C=float(C), random_state=0).fit(train, y)
     return float((machine.predict(test) == labels(test)).mean())
 
 

@@ -87,7 +87,7 @@ def trained(
     machine: Machine, C: float, pairs: pl.Pairs, classes: np.ndarray, time_budget: float | None = None
 ) -> tuple[pl.PairSVC, dict[str, Any]]:
     """The machine on these pairs, and what a row tells about its training."""
-    clf = pl.PairSVC(*machine, C=C, time_budget=time_budget)
+    clf = pl.PairSVC(*machine, C=C, time_budget=time_budget, random_state=0)
     seconds, _ = timed(lambda: clf.fit(pairs, pairs.labels(classes)))
     found = {"pairs": len(pairs), "seconds": seconds, "status": clf.fit_status_, "gap": clf.kkt_gap_}
     return clf, {**found, "support": clf.n_support_}
