@@ -506,6 +506,22 @@ def test_too_little_memory_is_refused_with_advice() -> None:
         pl.PairSVC(memory_budget=1e4).fit(PAIRS, Y)
 
 
+def test_no_pairs_have_no_scores_and_teach_nothing() -> None:
+    pairs = pl.all_pairs(X, reflexive=False)
+    fitted = pl.PairSVC("tensor", "rbf").fit(pairs, np.where(np.arange(len(pairs)) % 2 == 0, 1, -1))
+    assert fitted.decision_function(pairs[:0]).shape == fitted.predict(pairs[:0]).shape == (0,)
+    for machine in (pl.PairSVC(), pl.PairSVR(), pl.PairRanker(), pl.OneClassPairSVM(), pl.TransductivePairSVC()):
+        with pytest.raises(InputError, match="there are no pairs to learn from"):
+            machine.fit(pairs[:0], [])
+
+
+@pytest.mark.parametrize("budget", [{"memory_budget": "4GB"}, {"time_budget": "x"}])
+def test_budgets_are_numbers(budget: dict[str, str]) -> None:
+    pairs = pl.all_pairs(X, reflexive=False)
+    with pytest.raises(InputError, match=r"must be (≥|>) 0"):
+        pl.PairSVC(**budget).fit(pairs, np.where(np.arange(len(pairs)) % 2 == 0, 1, -1))  # type: ignore[arg-type]
+
+
 def test_the_solver_has_the_memory_that_the_plan_leaves_it() -> None:
     """In bytes: a number of pairs in their place leaves working sets of a few pairs, which hardly ever end."""
     pairs = pl.all_pairs(X, reflexive=False)

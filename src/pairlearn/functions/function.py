@@ -134,7 +134,7 @@ class PairFunction:
         """
         self.check(pairs)
         values = np.full(len(pairs), self.bias)
-        if len(self.coefficients) == 0:
+        if len(self.coefficients) == 0 or len(pairs) == 0:
             return values
         step = self._pairs_per_block(len(pairs), sum(map(len, pairs.used_rows())))
         for start in range(0, len(pairs), step):

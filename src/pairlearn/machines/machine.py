@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
+from numbers import Real
 from typing import Any, Literal, Self, dataclass_transform
 
 import numpy as np
@@ -66,9 +67,11 @@ class PairMachine(BaseEstimator):
     def _prepare(self, X: Any, sign: int | None) -> Training:
         """Check everything but the labels; `sign` None follows the kernel."""
         check_positive(self, tol="1e-3")
-        if self.time_budget is not None and not self.time_budget >= 0:
+        if self.time_budget is not None and not (isinstance(self.time_budget, Real) and self.time_budget >= 0):
             raise InputError(f"time_budget is in seconds and must be ≥ 0, got {self.time_budget!r}")
         pairs = as_pairs(X)
+        if len(pairs) == 0:
+            raise InputError("there are no pairs to learn from; give at least one")
         kernel = pair_kernel(self.kernel).on(as_kernel(self.base))
         if len(kernel.bases) > 1 and any(base.precomputed for base in kernel.bases if base is not None):
             raise InputError("a precomputed base cannot be mixed with one that needs features; compute both matrices")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Literal
 
 from pairlearn.errors import InputError, TooLargeError
@@ -73,7 +74,7 @@ def check_budget(memory_budget: float | None) -> int:
     """Memory budget in bytes: the given one, or 60 % of what is free."""
     if memory_budget is None:
         return int(0.6 * available_memory())
-    if not memory_budget > 0:
+    if not (isinstance(memory_budget, Real) and memory_budget > 0):
         raise InputError(f"memory_budget is in bytes and must be > 0, got {memory_budget!r}; try 4e9 for 4 GB")
     return int(memory_budget)
 
