@@ -522,6 +522,15 @@ def test_budgets_are_numbers(budget: dict[str, str]) -> None:
         pl.PairSVC(**budget).fit(pairs, np.where(np.arange(len(pairs)) % 2 == 0, 1, -1))  # type: ignore[arg-type]
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_values_that_overflow_certify_nothing() -> None:
+    pairs = pl.all_pairs(1e80 * X)
+    with pytest.warns(ConvergenceWarning, match="KKT gap inf"):
+        fitted = pl.PairSVC("tensor_metric", "poly").fit(pairs, pairs.labels(CLASSES))
+    assert fitted.kkt_gap_ == np.inf
+    assert fitted.fit_status_ != "converged"
+
+
 def test_the_solver_has_the_memory_that_the_plan_leaves_it() -> None:
     """In bytes: a number of pairs in their place leaves working sets of a few pairs, which hardly ever end."""
     pairs = pl.all_pairs(X, reflexive=False)

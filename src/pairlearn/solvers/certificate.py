@@ -32,6 +32,9 @@ class Certificate:
         """Of the pairs of one block; θ and `product` = (Kθ) are those of the block."""
         box, p = problem.box.take(part), problem.linear[part]
         v = p - product
+        if not np.isfinite(v).all():
+            # Values that overflow certify nothing, and no comparison with NaN would say so.
+            return cls(up=np.inf, low=-np.inf, objective=np.inf)
         (up, low), free = box.rates(theta, v), box.free(theta)
         return cls(
             up=float(up.max(initial=-np.inf)),
