@@ -7,6 +7,6 @@ all or nothing. `protocols` reads the fixed pairs and folds that everyone report
 known classes and knows the best possible decision about them.
 """
 
-import lazy_loader
+from pairlearn import _doors
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = _doors.attach(__name__, __file__)

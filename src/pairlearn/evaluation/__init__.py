@@ -10,6 +10,6 @@ that way: `thresholds.py` (where to decide, also with a promise for people not s
 demand. Nothing here knows a kernel or a machine: any scores will do.
 """
 
-import lazy_loader
+from pairlearn import _doors
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = _doors.attach(__name__, __file__)

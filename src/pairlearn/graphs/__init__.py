@@ -5,6 +5,6 @@
 the `matrix_functions` exp, resolvent or a series.
 """
 
-import lazy_loader
+from pairlearn import _doors
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = _doors.attach(__name__, __file__)

@@ -5,6 +5,6 @@ gradients per cell, which `pl.kernels.Rigid` and `Deformable` match, `lbp` histo
 of patches, for any kernel on rows of numbers. The compiled loops stand in `pairlearn.loops.images`.
 """
 
-import lazy_loader
+from pairlearn import _doors
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = _doors.attach(__name__, __file__)

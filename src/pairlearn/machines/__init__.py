@@ -7,6 +7,6 @@ the first coefficients, `machine` plans, solves and keeps the learnt function. `
 order. A new machine is a file here, a line in `__init__.pyi` and its test; it can be saved without further ado.
 """
 
-import lazy_loader
+from pairlearn import _doors
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = _doors.attach(__name__, __file__)

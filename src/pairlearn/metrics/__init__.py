@@ -5,6 +5,6 @@ differ in `spans`, the coordinates in which differences of examples are held; in
 the algorithm. `filtering` uses a metric to tell relevant examples of a stream from others, beside simpler filters.
 """
 
-import lazy_loader
+from pairlearn import _doors
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = _doors.attach(__name__, __file__)

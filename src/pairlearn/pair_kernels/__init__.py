@@ -8,9 +8,7 @@ prints a kernel as the expression that builds it, `storable` lists what a model 
 that go away in 0.3.
 """
 
-import lazy_loader
+from pairlearn import _doors, _moved
 
-from pairlearn import _moved
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = _doors.attach(__name__, __file__)
 __getattr__ = _moved.also(_moved.PAIR_KERNELS, __name__, __getattr__)

@@ -6,6 +6,6 @@ columns, tables and features of pairs together, slices, swaps and compacts them.
 examples, `labels` checks those of pairs, `conflicts` lists pairs whose labels contradict each other.
 """
 
-import lazy_loader
+from pairlearn import _doors
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = _doors.attach(__name__, __file__)

@@ -8,6 +8,6 @@ worst errors and subgroups, and `doubts.py` for the warnings. `text.py` writes t
 `png.py`.
 """
 
-import lazy_loader
+from pairlearn import _doors
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = _doors.attach(__name__, __file__)

@@ -5,9 +5,7 @@ units of what a cohort scores), `gallery` (whom of these does it show?), `verifi
 is) and `explain` (why this score?), which `waterfall` draws.
 """
 
-import lazy_loader
+from pairlearn import _doors, _moved
 
-from pairlearn import _moved
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = _doors.attach(__name__, __file__)
 __getattr__ = _moved.also(_moved.SCORERS, __name__, __getattr__)

@@ -7,6 +7,6 @@ hard negatives; `nested.py` draws growing training sets. `transitivity.py` infer
 judges models in scikit-learn's searches, and `search/` is the staged search for kernel, C and training set.
 """
 
-import lazy_loader
+from pairlearn import _doors
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = _doors.attach(__name__, __file__)

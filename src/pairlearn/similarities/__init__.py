@@ -6,6 +6,6 @@ similarity after the other to it. `nystrom` makes a spectrum definite instead, a
 a line search.
 """
 
-import lazy_loader
+from pairlearn import _doors
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = _doors.attach(__name__, __file__)

@@ -7,6 +7,6 @@ a function of weights) into a variance by jackknife or bootstrap; `limits.py` tu
 name: `pairlearn.evaluation.intervals` joins measures to this package.
 """
 
-import lazy_loader
+from pairlearn import _doors
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = _doors.attach(__name__, __file__)
