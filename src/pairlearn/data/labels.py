@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from pairlearn.data.cells import place_of
 from pairlearn.errors import InputError
 from pairlearn.types import Ints
 
@@ -19,8 +18,10 @@ SCHEMES: tuple[dict[str, int], ...] = (
 """Spellings of labels that are accepted, each with its meaning."""
 
 
-def read_labels(cells: Sequence[str | None], source: str = "labels") -> tuple[Ints, dict[str, int]]:
-    """Labels ±1 from one of the accepted spellings, and that spelling.
+def read_labels(
+    cells: Sequence[str | None], source: str = "labels", place: Callable[[int], str] = "row {}".format
+) -> tuple[Ints, dict[str, int]]:
+    """Labels ±1 from one of the accepted spellings, and that spelling; `place` says where a row stands.
 
     >>> labels, spelling = read_labels(["same", "different", "same"])
     >>> labels.tolist(), spelling
@@ -36,7 +37,7 @@ def read_labels(cells: Sequence[str | None], source: str = "labels") -> tuple[In
     problem = (
         f"mixes {', '.join(sorted(found))}"
         if row is None
-        else f"{place_of(source, row)} holds {repr(cells[row]) if cells[row] else 'nothing'}"
+        else f"{place(row)} holds {repr(cells[row]) if cells[row] else 'nothing'}"
     )
     raise InputError(
         f"{source}: {problem}; labels are 1/-1, 1/0, true/false or same/different, one spelling per column, "

@@ -31,7 +31,7 @@ DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeErro
 """What decoding a file with missing or wrong parts may raise; InputError is a ValueError."""
 
 
-def save(model: Any, path: str | Path) -> None:
+def save(model: Any, path: str | Path, *, about: dict[str, Any] | None = None) -> None:
     """Save a fitted model to one file, all or nothing: if it fails, an older file stays as it was.
 
     A `callback` or `progress` is not saved; a loaded model has none. A Gram given as `base` is saved as its kernel.
@@ -57,6 +57,7 @@ def save(model: Any, path: str | Path) -> None:
         "version": VERSION,
         "sha256": _digest(content, tensors),
         "content": content,
+        **({} if about is None else {"about": about}),
     }
     metadata = {"pairlearn": json.dumps(document, allow_nan=False)}
     write_whole(path, safetensors.numpy.save(tensors, metadata=metadata))
@@ -72,6 +73,12 @@ def load(path: str | Path) -> Any:
         return model_of(content, tensors)
     except DAMAGE as error:
         raise InputError(f"{path} is damaged: {error}; take a copy or save the model again") from error
+
+
+def read_about(path: str | Path) -> dict[str, Any]:
+    """What a model file says of itself, without its arrays."""
+    document, _ = _read(Path(path))
+    return {"about": document.get("about", {}), "class": document["content"]["class"]}
 
 
 # --------------------------------------------------------------------------- files
