@@ -15,6 +15,9 @@ from collections.abc import Sequence
 
 __all__ = ["main"]
 
+STOPPED = "stopped before anything was learnt; nothing was written"
+"""What an early Ctrl-C says; later ones keep what there is."""
+
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line; exit code 0 when all went well, 1 with one line of advice when not, 2 for wrong usage."""
@@ -26,7 +29,7 @@ def main(args: Sequence[str] | None = None) -> None:
 
         sys.exit(run(None if args is None else list(args)))
     except KeyboardInterrupt:
-        print("stopped; nothing was written", file=sys.stderr)
+        print(STOPPED, file=sys.stderr)
         sys.exit(130)
     except BrokenPipeError:
         # Whoever read the output has enough of it, as in `pairlearn … | head`.

@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from pairlearn._version import __version__
+from pairlearn.cli import STOPPED
 
 
 class Command(NamedTuple):
@@ -111,6 +112,9 @@ def _mendable() -> Iterator[None]:
 
     try:
         yield
+    except KeyboardInterrupt:
+        print(STOPPED, file=sys.stderr)
+        raise typer.Exit(130) from None
     except BrokenPipeError:
         raise
     except (InputError, MemoryError, OSError, ImportError) as error:

@@ -76,8 +76,8 @@ def _pairs_of_classes(table: ExampleTable, right: ExampleTable | None, reflexive
     """All pairs of the examples, positive where the classes agree."""
     if table.classes is None or right is not None:
         raise InputError(
-            f"{table.source}: give a table of labelled pairs as PAIRS"
-            + ("" if right is not None else ", or name the column of classes with --class-column")
+            f"{table.source} holds no classes: give a table of labelled pairs as PAIRS"
+            + ("" if right is not None else ", or name their column with --class-column")
         )
     pairs = pl.all_pairs(table.examples, reflexive=reflexive)
     return Training(pairs, pairs.labels(table.classes), None)
@@ -139,10 +139,13 @@ def _watched(tol: float, budget: float | None) -> Iterator[Callable[[Step], bool
 
 def refuse_ignorant(machine: Any) -> None:
     """A model without support pairs that did not converge knows nothing: it is not written."""
-    if machine.n_support_ == 0 and machine.fit_status_ != "converged":
-        raise InputError(
-            f"stopped before anything was learnt ({machine.fit_status_}): no model was written; give it more time"
-        )
+    if machine.n_support_ or machine.fit_status_ == "converged":
+        return
+    if machine.fit_status_ == "interrupted":
+        raise KeyboardInterrupt
+    raise InputError(
+        f"stopped before anything was learnt ({machine.fit_status_}): no model was written; give it more time"
+    )
 
 
 def result_of(machine: Any, training: Training, notes: list[str], seed: int) -> dict[str, Any]:

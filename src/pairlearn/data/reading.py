@@ -11,12 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pairlearn.data.files.sheet import Sheet, read_sheet
+from pairlearn.data.files.sheet import Sheet, listed, read_sheet
 from pairlearn.data.files.sources import Source
 from pairlearn.data.layout import Columns, find_layout
-from pairlearn.data.suspects import refuse_suspects
+from pairlearn.data.suspects import constant_columns, refuse_suspects
 from pairlearn.data.tables import ExampleTable, PairTable
 from pairlearn.errors import InputError
+from pairlearn.words import counted
 
 
 def read_examples(
@@ -46,6 +47,10 @@ def read_examples(
     examples = sheet.features(layout.columns)
     if not asked.features and examples.shape[1] == len(layout.columns):
         refuse_suspects(sheet.source, layout.columns, examples, classes)
+        constant = constant_columns(layout.columns, examples)
+        if constant:
+            some = counted(len(constant), "column holds", "columns hold")
+            sheet.notes.append(f"{some} one number in every row: {listed(constant, 4)}; --drop leaves them out")
     ids = None if layout.id is None else _unique(sheet, layout.id)
     return ExampleTable(
         str(sheet.source),

@@ -58,22 +58,37 @@ def find_suspects(names: Sequence[str], values: Floats, classes: Sequence[str] |
     if len(values) < FEW_ROWS:
         return
     codes = None if classes is None else class_codes(classes)
+    size = float(np.mean(np.square(values).sum(axis=1)))
     for block, columns in _blocks(values):
-        constant = (columns == columns[0]).all(axis=0)
+        constant = _is_constant(columns)
         whole = _is_whole(columns).all(axis=0) & ~constant
         rising = _is_sorted(columns) & ~constant
         for place in np.flatnonzero(constant | whole | rising):
-            suspect = _judged(names[block + int(place)], columns[:, place], codes, constant[place], values.shape[1])
+            name, column = names[block + int(place)], columns[:, place]
+            if not constant[place]:
+                suspect = _judged(name, column, codes, values.shape[1])
+            else:
+                suspect = _drowning(name, float(column[0]), size)
             if suspect is not None:
                 yield suspect
 
 
-def _judged(name: str, column: Floats, codes: Ints | None, constant: bool, width: int) -> Suspect | None:
+def constant_columns(names: Sequence[str], values: Floats) -> list[str]:
+    """Columns that hold one number other than 0 in every row; zeros change no distance, product or angle."""
+    if len(values) < FEW_ROWS:
+        return []
+    found = (block + np.flatnonzero(_is_constant(columns) & (columns[0] != 0)) for block, columns in _blocks(values))
+    return [names[place] for places in found for place in places.tolist()]
+
+
+def _drowning(name: str, number: float, size: float) -> Suspect | None:
+    """A constant that is larger than everything else together: ‖x‖² has a mean of `size`."""
+    looks = f"holds {number:g} in every row and drowns all others"
+    return Suspect(name, looks, "") if number**2 > 0.5 * size and number else None
+
+
+def _judged(name: str, column: Floats, codes: Ints | None, width: int) -> Suspect | None:
     """What one column looks like, the most telling first."""
-    if constant:
-        # A column of zeros changes no distance, product or angle.
-        looks = f"holds {column[0]:g} in every row, which tells nothing apart and bends angles"
-        return Suspect(name, looks, "") if column[0] != 0 else None
     tests: tuple[tuple[Callable[[], bool], str, str], ...] = (
         (
             lambda: len(np.unique(column)) == len(column) and bool(_is_whole(column).all()),
@@ -99,6 +114,10 @@ def _blocks(values: Floats) -> Iterator[tuple[int, Floats]]:
     width = max(1, TOGETHER // len(values))
     for first in range(0, values.shape[1], width):
         yield first, values[:, first : first + width]
+
+
+def _is_constant(columns: Floats) -> Bools:
+    return np.asarray((columns == columns[0]).all(axis=0))
 
 
 def _is_whole(columns: Floats) -> Bools:
