@@ -65,7 +65,7 @@ def test_a_model_a_record_and_a_plot_and_a_second_run_that_only_reads_the_journa
     better = min(rate for name, rate in record["test"]["eer"].items() if name != "model")
     assert ("does NOT beat the best baseline: EER" in shown.output) == (rate >= better)
     journal = (faces / "run" / NAME).read_text()
-    assert select(faces).exit_code == 0
+    assert select(faces, "--force").exit_code == 0
     assert (faces / "run" / NAME).read_text() == journal
 
 

@@ -85,11 +85,12 @@ def find_layout(sheet: Sheet, asked: Columns) -> Layout:
     """The columns to take; refuses what is not there, and text among the features."""
     classes = _role(sheet, asked.classes, CLASSES, "--class-column")
     dropped = {classes, *matching(sheet, asked.drop, "--drop")}
-    wanted = set(matching(sheet, asked.features, "--features"))
+    wanted = dict.fromkeys(matching(sheet, asked.features, "--features"))
     free = [name for name in sheet.columns if name not in dropped]
     ids = _role(sheet, asked.id, IDS, "--id-column") or _first_text(sheet, free, wanted)
     free = [name for name in free if name != ids]
-    taken = [name for name in free if name in wanted] if wanted else _without_a_word(sheet, free)
+    kept = set(free)
+    taken = [name for name in wanted if name in kept] if wanted else _without_a_word(sheet, free)
     if not taken:
         raise InputError(f"{sheet.source} holds no features; its columns are {listed(list(sheet.columns))}")
     used = {*taken, ids, classes}
@@ -97,8 +98,11 @@ def find_layout(sheet: Sheet, asked: Columns) -> Layout:
 
 
 def matching(sheet: Sheet, patterns: Sequence[str], option: str) -> list[str]:
-    """Columns that these names, globs and ranges mean, in the order of the table."""
-    found: set[str] = set()
+    """Columns that these names, globs and ranges mean, in the order in which they are mentioned.
+
+    A model's columns come back in the model's order, whatever that of the table.
+    """
+    found: dict[str, None] = {}
     for pattern in patterns:
         parts = [pattern] if pattern in sheet.columns else [part.strip() for part in pattern.split(",") if part.strip()]
         for part in parts:
@@ -106,8 +110,8 @@ def matching(sheet: Sheet, patterns: Sequence[str], option: str) -> list[str]:
             if not some:
                 there = listed(list(sheet.columns))
                 raise InputError(f"{sheet.source} has no column that {option} {part!r} means; it has {there}")
-            found.update(some)
-    return [name for name in sheet.columns if name in found]
+            found |= dict.fromkeys(some)
+    return list(found)
 
 
 def _meant(sheet: Sheet, part: str) -> list[str]:
