@@ -129,33 +129,29 @@ def test_standard_input_tells_its_format(monkeypatch: pytest.MonkeyPatch) -> Non
 # --------------------------------------------------------------------------- tables that get one line of advice
 
 
+CODES = {f"p{i}": code for i, code in enumerate((4, 9, 2, 7, 1, 5))}
 DAYS = [f"2024-03-{1 + i:02d}" for i in range(24)]
 ADVICE: dict[str, tuple[dict[str, Any], list[str]]] = {
     "whole number per row": ({"photo_id": range(7000, 7024)}, ["'photo_id'", "different whole number", "--id-column"]),
     "shuffled ids": ({"key": [(7 * i) % 24 for i in range(24)]}, ["'key'", "different whole number", "--drop key"]),
     "times in order": ({"t": [0.5 * i for i in range(24)]}, ["'t'", "sorted along the rows", "--drop t"]),
-    "code of the class": (
-        {"id": NAMES, "code": [int(p[1:]) * 7 % 5 * 1.5 + int(p[1:]) * 9 % 4 for p in PEOPLE]},
-        ["'code'", "class"],
-    ),
+    "code of the class": ({"id": NAMES, "code": [CODES[person] for person in PEOPLE]}, ["'code'", "for every class"]),
     "year": ({"id": NAMES, "year": [2020] * 24}, ["'year'", "2020 in every row", "--drop year"]),
     "dates as text": ({"id": NAMES, "day": DAYS}, ["'day'", "2024-03-01", "--drop day"]),
     "words": ({"id": NAMES, "mood": ["calm", "glad"] * 12}, ["'mood'", "text such as 'calm'", "--drop mood"]),
     "two ids": ({"id": NAMES[:23] + NAMES[:1]}, ["'photo 0'", "line 2 and line 25", "unique"]),
     "no id": ({"id": [*NAMES[:5], "", *NAMES[6:]]}, ["line 7", "'id' is empty"]),
-    "mixed types": ({"id": NAMES, "age": [30 + i % 7 for i in range(23)] + ["old"]}, ["line 25", "'age'", "'old'"]),
+    "mixed types": (
+        {"id": NAMES, "age": [str(30 + i % 7) for i in range(23)] + ["old"]},
+        ["line 25", "'age'", "'old'"],
+    ),
     "a hole": ({"id": NAMES, "age": [31.5 + i % 7 for i in range(23)] + [None]}, ["line 25", "'age' is missing"]),
 }
 
 
 @pytest.mark.parametrize(("columns", "words"), ADVICE.values(), ids=ADVICE.keys())
 def test_one_line_says_what_to_do(columns: dict[str, Any], words: list[str], tmp_path: Path) -> None:
-    frame = table(
-        **{
-            name: polars.Series(list(cells), strict=False, dtype=polars.String if "old" in list(cells) else None)
-            for name, cells in columns.items()
-        }
-    )
+    frame = table(**{name: polars.Series(list(cells), strict=False) for name, cells in columns.items()})
     with pytest.raises(InputError) as caught:
         read_examples(put(tmp_path / "x.csv", text_of(frame)), PERSON)
     message = str(caught.value)
@@ -207,7 +203,7 @@ def test_a_named_feature_is_no_suspect(tmp_path: Path) -> None:
         (("e2:e1",), ("e1", "e2")),
         (("e*",), ("e0", "e1", "e2")),
         (("e0,e2",), ("e0", "e2")),
-        (("e2", "e0"), ("e0", "e2")),
+        (("e2", "e0"), ("e2", "e0")),
     ],
 )
 def test_names_globs_and_ranges(features: tuple[str, ...], taken: tuple[str, ...], tmp_path: Path) -> None:
@@ -248,7 +244,7 @@ def test_honest_features_are_no_suspects(seed: int, n: int, kind: str) -> None:
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.integers(10, 60))
+@given(st.integers(0, 2**32 - 1), st.integers(20, 60))
 def test_ids_row_numbers_and_sorted_codes_are_suspects(seed: int, n: int) -> None:
     rng = np.random.default_rng(seed)
     ids = rng.choice(10**9, n, replace=False)
