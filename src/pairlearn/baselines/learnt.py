@@ -18,8 +18,8 @@ from pairlearn.baselines.comparisons import COMPARISONS, Comparison
 from pairlearn.baselines.covariances import Components, principal_axes
 from pairlearn.baselines.training import TrainingRows, dense_pairs, dense_rows, training_rows
 from pairlearn.errors import InputError
-from pairlearn.examples import check_examples
-from pairlearn.features import note_features
+from pairlearn.examples import check_sides
+from pairlearn.features import note_features, same_features
 from pairlearn.types import Examples, Floats, Ints
 
 Measure = Literal["euclid", "cosine"]
@@ -45,14 +45,13 @@ class LearntBaseline(Baseline):
         """Score of every pair, (n_pairs,); larger = more alike."""
         check_is_fitted(self, "classes_")
         # Pairs often use a small part of a large table: map that part only.
-        pairs = dense_pairs(X).compacted().pairs
+        pairs = same_features(self, dense_pairs(X)).compacted().pairs
         return self._scores(self._mapped(pairs.examples), *pairs.columns)
 
     def score_block(self, probe: Examples, gallery: Examples) -> Floats:
         """Score of every probe with every gallery example, (p, g)."""
         check_is_fitted(self, "classes_")
-        rows = [dense_rows(check_examples(X, name)) for X, name in ((probe, "probe"), (gallery, "gallery"))]
-        return self._block(self._mapped(rows[0]), self._mapped(rows[1]))
+        return self._block(*(self._mapped(dense_rows(table)) for table in check_sides(self, probe, gallery)))
 
     def _learnt_threshold(self, training: TrainingRows) -> float:
         scores = self._scores(self._mapped(training.rows), training.left, training.right)

@@ -33,6 +33,10 @@ class FittedFusion:
     centres: Floats
     offset: float
 
+    def __post_init__(self) -> None:
+        if self.weights.ndim != 1 or self.weights.shape != self.centres.shape:
+            raise InputError(f"one centre per weight, got shapes {self.centres.shape} and {self.weights.shape}")
+
     def fuse(self, systems: Sequence[Scores]) -> Scores:
         """One value per pair, with the labels and ids of the systems, in the order of systems used for fitting."""
         table = same_pairs(systems)

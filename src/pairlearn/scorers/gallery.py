@@ -14,6 +14,7 @@ from scipy import sparse
 
 from pairlearn.errors import InputError
 from pairlearn.examples import check_examples, count_examples, take_examples
+from pairlearn.features import same_features
 from pairlearn.kernels import Linear
 from pairlearn.scorers.scorer import as_scorer, in_parts, score_all
 from pairlearn.types import Examples, Floats, Ints
@@ -52,7 +53,7 @@ class Gallery:
     how: Literal["mean", "max", "direction"] = "mean"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "examples", check_examples(self.examples))
+        object.__setattr__(self, "examples", check_examples(same_features(self.model, self.examples)))
         object.__setattr__(self, "identities", np.asarray(self.identities))
         as_scorer(self.model)
         n = count_examples(self.examples)
@@ -74,7 +75,7 @@ class Gallery:
 
     def score(self, probes: Examples) -> Floats:
         """Score of every probe with every identity, (p, n_identities), in the order of `names`."""
-        probes = check_examples(probes, "probes")
+        probes = check_examples(same_features(self.model, probes), "probes")
         blocks = (score_all(self.model, part, self._enrolled) for part in in_parts(probes, self._enrolled))
         return np.concatenate([self._pooled(block) for block in blocks])
 

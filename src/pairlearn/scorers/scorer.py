@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from pairlearn.errors import InputError
-from pairlearn.examples import count_examples, stack_examples, take_examples
+from pairlearn.examples import check_sides, count_examples, stack_examples, take_examples
 from pairlearn.pairs import Pairs
 from pairlearn.types import Examples, Floats
 
@@ -48,6 +48,7 @@ def score_all(model: Any, probe: Examples, gallery: Examples) -> Floats:
     """
     if isinstance(model, BlockScorer):
         return np.asarray(model.score_block(probe, gallery), dtype=np.float64)
+    probe, gallery = check_sides(model, probe, gallery)
     p, g = count_examples(probe), count_examples(gallery)
     pairs = Pairs(stack_examples(probe, gallery), np.repeat(np.arange(p), g), np.tile(np.arange(p, p + g), p))
     return np.asarray(model.decision_function(pairs), dtype=np.float64).reshape(p, g)

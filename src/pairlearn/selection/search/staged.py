@@ -18,6 +18,7 @@ from pairlearn.baselines.registry import BaselineScores, run_baselines
 from pairlearn.baselines.stacked import attach_baselines, cross_fit
 from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
+from pairlearn.features import note_features
 from pairlearn.machines.pair_svc import PairSVC
 from pairlearn.selection.drawing import check_whole
 from pairlearn.selection.search.development import Development
@@ -164,6 +165,8 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
         self.best_setting_, self.best_score_ = winner.setting, winner.result.score
         self.beats_baselines_ = winner.beats_baselines
         self.best_estimator_ = self._refit(runner, winner.setting, winner.size)
+        for model in (self, self.best_estimator_):
+            note_features(model, runner.data)
         self.best_params_ = {"kernel": winner.setting.kernel, "base": winner.setting.base, "C": self.best_estimator_.C}
         self.classes_ = self.best_estimator_.classes_
         self.record_: dict[str, Any] = record_of(
