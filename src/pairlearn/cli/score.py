@@ -11,14 +11,14 @@ import typer
 from rich.console import Console
 
 import pairlearn as pl
-from pairlearn.cli.comparison import compare, rates, rates_table, verdict
+from pairlearn.cli.comparison import MODEL, curves_of, rates, rates_table, scored, show_verdict, verdict
 from pairlearn.cli.options import AsJson, ClassColumn, LabelColumn, LeftColumn, RightColumn
 from pairlearn.cli.terminal import print_json, say
 from pairlearn.data.reading import read_examples, read_pairs
 from pairlearn.data.tables import PairTable
 from pairlearn.data.writing import check_scores_target, scores_as_csv, write_scores
 from pairlearn.errors import InputError
-from pairlearn.pairs import Pairs
+from pairlearn.evaluation import Scores
 from pairlearn.types import Floats
 from pairlearn.words import counted
 
@@ -51,13 +51,15 @@ def score(
         check_scores_target(out)
     machine = pl.load(model)
     table = read_pairs(pairs, left_column, right_column, label_column)
-    tested = read_examples(examples, class_column).pairs(table)
+    known = read_examples(examples, class_column)
+    tested = known.pairs(table)
     values = machine.decision_function(tested)
     # Scores on stdout keep it to themselves.
     console = Console(stderr=as_json or out is None)
     record: dict[str, Any] = {"model": str(model), "pairs": len(tested)}
     if table.labels is not None:
-        record |= _show_rates(console, machine, tested, table, values, reflexive)
+        systems = scored(machine, tested, table.labels, values, known.classes)
+        record |= _show_rates(console, systems, table, reflexive)
     record |= _write(console, out, table, values, as_json)
     print_json(record, wanted=as_json)
 
@@ -74,21 +76,19 @@ def _write(console: Console, out: Path | None, table: PairTable, values: Floats,
     return {}
 
 
-def _show_rates(
-    console: Console, machine: Any, pairs: Pairs, table: PairTable, values: Floats, reflexive: bool
-) -> dict[str, Any]:
+def _show_rates(console: Console, systems: Mapping[str, Scores], table: PairTable, reflexive: bool) -> dict[str, Any]:
     """Error rates of the model beside the baselines, in words and for the record."""
-    assert table.labels is not None
-    curves = compare(machine, pairs, table.labels, values, reflexive=reflexive)
-    left_out = 0 if reflexive else int(pairs.reflexive.sum())
+    curves, model = curves_of(systems, reflexive=reflexive), systems[MODEL]
+    left_out = 0 if reflexive else len(model) - len(model.without_reflexive())
     say(console, f"labels read as {spelled(table.spelling)}")
-    console.print(rates_table(curves, counted(len(pairs) - left_out, "labelled pair")))
+    console.print(rates_table(curves, counted(len(model) - left_out, "labelled pair")))
     if left_out:
         some = counted(left_out, "pair of an example with itself is", "pairs of an example with itself are")
         say(console, f"{some} left out (--reflexive counts them)")
-    say(console, verdict(curves))
-    by_name = {name: rates(curve) for name, curve in curves.items()}
-    return {"labels": table.spelling, "reflexive_left_out": left_out, "rates": by_name, "verdict": verdict(curves)}
+    found = verdict(systems)
+    show_verdict(console, found)
+    figures = {"rates": {name: rates(curve) for name, curve in curves.items()}, "verdict": found}
+    return {"labels": table.spelling, "reflexive_left_out": left_out, **figures}
 
 
 def spelled(spelling: Mapping[str, int] | None) -> str:
