@@ -140,8 +140,8 @@ def rate(value: float, low: float | None = None, high: float | None = None) -> d
 
 
 def rate_of(found: Interval) -> dict[str, float | None]:
-    """An interval as it stands in a record."""
-    return rate(found.estimate, found.low, found.high)
+    """An interval as it stands in a record; no units, no limits."""
+    return rate(found.estimate, found.low, found.high) if found.n_units else rate(found.estimate)
 
 
 def with_limits(measure: Measure, basis: Basis) -> dict[str, float | None] | None:
