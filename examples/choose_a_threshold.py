@@ -39,7 +39,7 @@ def main() -> None:
     search = pl.StagedSearch(["tensor_metric"], ["linear", "rbf"], [0.1, 10.0], time_budget=20).fit(
         X[learn], who[learn]
     )
-    print(search.record_["verdict"])
+    print("in validation:", search.record_["validation"])
 
     development = scores_of(search, X[develop], who[develop])
     threshold = pl.threshold_at_fmr(development, 0.03, confidence=0.9)

@@ -325,7 +325,9 @@ def test_score_to_a_file(files: Path, model: Path) -> None:
     for word in ("EER", "AUC", "FNMR at FMR 1 %", "Euclid (untrained)", "cosine (untrained)", "136 scores"):
         assert word in result.output
     assert "16 pairs of an example with itself are left out" in result.output
-    assert re.search(r"The model (beats|does NOT beat) the best untrained baseline", result.output)
+    sentence = r"verdict: The model is (better than|tied with|worse than) (Euclid|cosine), .* over 4 identities"
+    assert re.search(sentence, result.output)
+    assert "next: " in result.output
     frame = polars.read_csv(out)
     assert frame.columns == ["left", "right", "score", "label"]
     assert (len(frame), set(frame["label"])) == (136, {1, -1})
@@ -350,6 +352,11 @@ def test_score_json(files: Path, model: Path) -> None:
     assert record["reflexive_left_out"] == 16
     assert set(record["rates"]) == {"model", "euclid", "cosine"}
     assert set(record["rates"]["model"]) == {"eer", "auc", "fnmr@fmr=0.01", "fnmr@fmr=0.001"}
+    assert record["verdict"]["value"] == record["rates"]["model"]["eer"]
+    assert record["verdict"]["baselines"] == {
+        name.replace("euclid", "Euclid"): record["rates"][name]["eer"] for name in ("euclid", "cosine")
+    }
+    assert (record["verdict"]["unit"], record["verdict"]["n_units"]) == ("identity", 4)
     kept = json.loads(run(*args, "--reflexive").stdout)
     assert kept["reflexive_left_out"] == 0
     assert kept["rates"]["euclid"]["eer"] < record["rates"]["euclid"]["eer"]
@@ -369,7 +376,7 @@ def test_score_without_labels(files: Path, model: Path) -> None:
 def test_a_model_that_does_not_help_is_called_so(files: Path) -> None:
     pl.save(pl.CosineBaseline(), files / "cosine.safetensors")
     result = run("score", files / "cosine.safetensors", files / "faces.csv", files / "test.csv")
-    assert "does NOT beat the best untrained baseline" in " ".join(result.stderr.split())
+    assert "verdict: The model is tied with Euclid, the best of 2 baselines here" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -410,8 +417,11 @@ def test_demo(tmp_path: Path) -> None:
     result = run("demo", "--quick", "--out-dir", out)
     assert result.exit_code == 0
     assert "interclass task" in result.output
-    assert "untrained baseline" in " ".join(result.output.splitlines()[-1].split())
     record = json.loads((out / "results.json").read_text())
+    told = record["verdict"]
+    assert told["value"] == record["rows"][-1]["eer"]
+    assert (told["unit"], told["n_units"]) == ("identity", 10)
+    assert result.output.splitlines()[-2:] == [f"verdict: {told['words']}", f"next: {told['next_step']}"]
     assert [row["classes"] for row in record["rows"]] == [4, 8]
     assert all(row["status"] == "converged" for row in record["rows"])
     assert set(record["baselines"]) == {"euclid", "cosine"}

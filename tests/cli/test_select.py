@@ -62,8 +62,13 @@ def test_a_model_a_record_and_a_plot_and_a_second_run_that_only_reads_the_journa
     rate = pl.equal_error_rate(pl.Scores(model.decision_function(pairs), pairs.labels(rest["person"].to_list())))
     assert record["test"]["eer"]["model"] == pytest.approx(rate)
     assert set(record["test"]["eer"]) >= {"model", "euclid", "cosine", "plda", "logistic"}
-    better = min(rate for name, rate in record["test"]["eer"].items() if name != "model")
-    assert ("does NOT beat the best baseline: EER" in shown.output) == (rate >= better)
+    told = record["verdict"]
+    assert told["baselines"][told["best"]] == min(r for name, r in record["test"]["eer"].items() if name != "model")
+    assert (told["value"], told["relation"] in ("better", "tied", "worse")) == (pytest.approx(rate), True)
+    assert shown.output.count("verdict:") == 1
+    assert f"verdict: {told['words']}" in shown.output
+    assert f"next: {told['next_step']}" in shown.output
+    assert "pairlearn select" not in told["next_step"]
     journal = (faces / "run" / NAME).read_text()
     assert select(faces, "--force").exit_code == 0
     assert (faces / "run" / NAME).read_text() == journal
@@ -72,7 +77,8 @@ def test_a_model_a_record_and_a_plot_and_a_second_run_that_only_reads_the_journa
 def test_json_on_stdout_and_no_test_classes(faces: Path) -> None:
     shown = select(faces, "--json", "--test-share", 0)
     record = json.loads(shown.stdout.splitlines()[-1])
-    assert record["test"] is None
+    assert record["test"] is record["verdict"] is None
+    assert "No verdict: no classes were kept" in shown.stderr
     assert record["data"]["classes"] == 12
     assert record["out"] == str(faces / "model.safetensors")
 

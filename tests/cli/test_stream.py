@@ -17,6 +17,7 @@ import pytest
 
 import pairlearn as pl
 from pairlearn.cli.app import run as main
+from pairlearn.evaluation import verdict
 
 LISTENING = """
 import signal  # a process started in the background may ignore Ctrl-C
@@ -65,7 +66,11 @@ def test_predicts_before_it_learns_and_writes_what_it_said(tmp_path: Path, capsy
     assert (record["pairs"], record["mistakes"], record["stopped_by"]) == (120, wrong, "end of the stream")
     labels = [line["label"] for line in lines]
     assert record["eer"]["metric"] == pytest.approx(pl.equal_error_rate(pl.Scores(scores, labels)))
-    assert "untrained Euclid" in printed.err
+    euclid = [-np.linalg.norm(np.subtract(line["left"], line["right"])) for line in lines]
+    told = verdict(pl.Scores(scores, labels), {"Euclid": pl.Scores(euclid, labels)})
+    assert record["verdict"]["relation"] == told.relation
+    assert f"verdict: {told.words}" in printed.err
+    assert "120 pairs, taken for independent" in told.words
     assert "50 pairs" in printed.err
 
 

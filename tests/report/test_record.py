@@ -25,6 +25,7 @@ from pairlearn.evaluation import (
     interval,
     min_cllr,
     rates_at,
+    verdict,
 )
 from pairlearn.evaluation.measures import Rate
 from pairlearn.evaluation.resampling import fmr_limits_along, fnmr_limits_along, units_of
@@ -149,7 +150,10 @@ def test_differences_are_paired(systems: dict[str, Scores]) -> None:
     wanted = difference_interval(systems["model"], systems["cosine"], equal_error_rate, method="jackknife")
     assert [eer["value"], eer["low"], eer["high"]] == pytest.approx([wanted.estimate, wanted.low, wanted.high])
     assert (fnmr["measure"], fnmr["at"]) == ("fnmr", 1e-2)  # the strictest one with ten false matches
-    assert "beats the best untrained baseline, cosine" in record["verdict"][0]
+    told = record["systems"][0]["verdict"]
+    assert (told["relation"], told["best"], told["difference"]["high"]) == ("better", "cosine", eer["high"])
+    assert told["words"] in record["verdict"][0]
+    assert told["next_step"] in record["verdict"][0]
     assert not {"not_better", "not_surely_better"} & codes(record)
 
 
@@ -277,10 +281,25 @@ def test_shared_identities_are_told(systems: dict[str, Scores]) -> None:
 def test_a_model_that_does_not_beat_the_baseline_is_told(systems: dict[str, Scores]) -> None:
     worse = evaluate(dict(reversed(systems.items())), baselines=["model"])
     assert "not_better" in codes(worse)
-    assert "does NOT beat" in worse["verdict"][0]
+    assert "cosine is worse than model: EER" in worse["verdict"][0]
+    assert worse["systems"][0]["verdict"]["relation"] == "worse"
     near = replace(systems["model"], values=systems["model"].values + 1e-3 * np.sin(np.arange(len(systems["model"]))))
     unsure = evaluate({"m": near, "b": systems["model"]}, baselines=["b"])
-    assert {"not_better", "not_surely_better"} & codes(unsure)
+    assert "not_surely_better" in codes(unsure)
+    assert unsure["systems"][0]["verdict"]["relation"] == "tied"
+
+
+def test_the_verdict_is_that_of_the_library_and_agrees_with_the_rows(simulate: Callable[..., Scores]) -> None:
+    systems = {"m": simulate(2.4), **{f"b{k}": simulate(2.0 + 0.2 * k, seed=k + 1) for k in range(3)}}
+    record = evaluate(systems, baselines=["b0", "b1", "b2"])
+    told = verdict(systems["m"], {name: scores for name, scores in systems.items() if name != "m"}).as_json()
+    found = record["systems"][0]["verdict"]
+    assert {key: found[key] for key in ("relation", "best", "unit", "n_units")} == {
+        key: told[key] for key in ("relation", "best", "unit", "n_units")
+    }
+    row = next(r for r in record["differences"] if (r["baseline"], r["measure"]) == (found["best"], "eer"))
+    assert [row[end] for end in ("value", "low", "high")] == pytest.approx(list(told["difference"].values()))
+    assert list(found["difference"].values()) == [row[end] for end in ("value", "low", "high")]
 
 
 def test_systems_on_other_pairs_are_not_compared(systems: dict[str, Scores]) -> None:

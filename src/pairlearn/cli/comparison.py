@@ -1,16 +1,18 @@
-"""A model beside the untrained baselines: DET curves, error rates, and one sentence on who wins."""
+"""A model beside the untrained baselines: DET curves, error rates, and the verdict on who wins."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 
 import pairlearn as pl
-from pairlearn.cli.terminal import percent, table
+from pairlearn import evaluation
+from pairlearn.cli.terminal import percent, say, table
 from pairlearn.evaluation import DetCurve, Scores, det_curve
-from pairlearn.pairs import Pairs
+from pairlearn.pairs import Pairs, class_codes
 from pairlearn.types import Floats, Ints
 
 MODEL = "model"
@@ -20,14 +22,27 @@ FMRS = (1e-2, 1e-3)
 def compare(
     machine: Any, pairs: Pairs, labels: Ints, values: Floats | None = None, *, reflexive: bool = False
 ) -> dict[str, DetCurve]:
-    """DET curves of a model and, where examples are rows of features, of the untrained baselines.
+    """DET curves of a model and of the untrained baselines."""
+    return curves_of(scored(machine, pairs, labels, values), reflexive=reflexive)
 
-    `values` are the model's scores of these pairs, if they are known already.
+
+def scored(
+    machine: Any, pairs: Pairs, labels: Ints, values: Floats | None = None, classes: Any = None
+) -> dict[str, Scores]:
+    """Scores of a model and, where examples are rows of features, of the untrained baselines.
+
+    `values` are the model's scores of these pairs, if they are known already; `classes` those of the examples.
     """
     found = {MODEL: machine.decision_function(pairs) if values is None else values}
     found |= {name: baseline.decision_function(pairs) for name, baseline in baselines(machine).items()}
-    scores = {name: Scores(each, labels, left=pairs.left, right=pairs.right) for name, each in found.items()}
-    return {name: det_curve(each, reflexive=reflexive) for name, each in scores.items()}
+    known = None if classes is None else class_codes(classes)
+    sides = () if known is None else (known[pairs.left], known[pairs.right])
+    return {name: Scores(each, labels, pairs.left, pairs.right, *sides) for name, each in found.items()}
+
+
+def curves_of(systems: Mapping[str, Scores], *, reflexive: bool = False) -> dict[str, DetCurve]:
+    """DET curves by name."""
+    return {name: det_curve(scores, reflexive=reflexive) for name, scores in systems.items()}
 
 
 def baselines(machine: Any) -> dict[str, Any]:
@@ -52,18 +67,19 @@ def rates_table(curves: Mapping[str, DetCurve], title: str) -> Table:
     return drawn
 
 
-def verdict(curves: Mapping[str, DetCurve]) -> str:
-    """One sentence: does the model beat the best untrained baseline?"""
-    eers = {name: curve.equal_error_rate for name, curve in curves.items()}
-    own = eers.pop(MODEL)
-    if not eers:
-        return f"The model's EER is {percent(own)}; a precomputed matrix has no untrained baseline to compare."
-    best = min(eers, key=lambda name: eers[name])
-    relation = "beats" if own < eers[best] else "does NOT beat"
-    return (
-        f"The model {relation} the best untrained baseline: EER {percent(own)} against {percent(eers[best])} of "
-        f"untrained {titled(best)}."
-    )
+def verdict(systems: Mapping[str, Scores], **told: Any) -> dict[str, Any] | None:
+    """The verdict on the model against the other systems as it stands in a record; None without any."""
+    rivals = {titled(name): scores for name, scores in systems.items() if name != MODEL}
+    return evaluation.verdict(systems[MODEL], rivals, **told).as_json() if rivals else None
+
+
+def show_verdict(console: Console, found: Mapping[str, Any] | None) -> None:
+    """The verdict and the next step, or why there is none."""
+    if found is None:
+        say(console, "No verdict: a precomputed matrix has no untrained baseline to compare with.")
+        return
+    say(console, found["words"], lead="verdict:")
+    say(console, found["next_step"], lead="next:")
 
 
 def titled(name: str) -> str:

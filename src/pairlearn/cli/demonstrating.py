@@ -20,11 +20,11 @@ from rich.progress import Progress
 from rich.table import Table
 
 import pairlearn as pl
-from pairlearn.cli.comparison import MODEL, baselines, titled, verdict
+from pairlearn.cli.comparison import MODEL, baselines, curves_of, show_verdict, titled, verdict
 from pairlearn.cli.terminal import GapBar, percent, progress_bar, say, table
 from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
-from pairlearn.evaluation import DetCurve, Scores, det_curve
+from pairlearn.evaluation import DetCurve, Scores, equal_error_rate
 from pairlearn.pairs import Pairs
 from pairlearn.types import Floats, Ints
 from pairlearn.words import counted
@@ -32,6 +32,7 @@ from pairlearn.words import counted
 if TYPE_CHECKING:
     from pairlearn.solvers.problem import Progress as Step
 
+USE = "Try it on a table of your own: `pairlearn select EXAMPLES`."
 TASK = "double interval, interclass task: the test classes were never seen in training"
 
 
@@ -68,24 +69,29 @@ def demonstrate(out_dir: Path, seed: int, sizes: Sizes) -> None:
         raise InputError(f"{out_dir} is a file; name a directory with --out-dir")
     console = Console()
     say(console, "", lead=TASK)
-    rows, curves = _learn(sizes, seed)
+    rows, systems = _learn(sizes, seed)
+    curves = curves_of(systems)
     eers = {name: curve.equal_error_rate for name, curve in curves.items()}
     console.print(_table(rows, eers))
     left_out = sizes.classes[len(rows) :]
     if left_out:
         say(console, f"left out, too long for this machine: {', '.join(map(str, left_out))} classes")
     best = min(baselines(None), key=lambda name: eers[name])
-    conclusion = _conclusion(rows, curves, best)
-    figures = {"baselines": {name: eers[name] for name in baselines(None)}, "conclusion": conclusion}
+    last = {MODEL: systems[_name(rows[-1].classes)], **{name: systems[name] for name in baselines(None)}}
+    found = verdict(last, use=USE, search="")
+    conclusion = _conclusion(rows)
+    by_name = {name: eers[name] for name in baselines(None)}
+    figures = {"baselines": by_name, "conclusion": conclusion, "verdict": found}
     record = {"task": TASK, "seed": seed, "sizes": asdict(sizes), "rows": [asdict(row) for row in rows], **figures}
     _write(console, out_dir, record, rows, curves, best)
     say(console, conclusion)
+    show_verdict(console, found)
 
 
 # --------------------------------------------------------------------------- learning
 
 
-def _learn(sizes: Sizes, seed: int) -> tuple[list[Row], dict[str, DetCurve]]:
+def _learn(sizes: Sizes, seed: int) -> tuple[list[Row], dict[str, Scores]]:
     """Nested training sets and one test set; all classes come from one draw, so they are disjoint.
 
     A training set that would not end within the seconds left is not begun; the rows so far are a demo too.
@@ -93,8 +99,7 @@ def _learn(sizes: Sizes, seed: int) -> tuple[list[Row], dict[str, DetCurve]]:
     cut = max(sizes.classes) * sizes.epcr
     X, classes = pl.data.double_interval(max(sizes.classes) + sizes.test_classes, sizes.epcr, sizes.n, seed=seed)
     test = pl.all_pairs(X[cut:], reflexive=False)
-    truth = test.labels(classes[cut:])
-    curves = {name: _curve(machine, test, truth) for name, machine in baselines(None).items()}
+    systems = {name: Scores.of(machine, test, classes=classes[cut:]) for name, machine in baselines(None).items()}
     rows: list[Row] = []
     with progress_bar() as bars:
         # A tiny fit first, so that the seconds of the table hold no compilation.
@@ -106,9 +111,9 @@ def _learn(sizes: Sizes, seed: int) -> tuple[list[Row], dict[str, DetCurve]]:
             if rows and _expected_seconds(rows[-1], len(training)) > left:
                 break
             machine, seconds = _fit(training, labels, left, bars, _name(count))
-            curves[_name(count)] = _curve(machine, test, truth)
-            rows.append(_row(count, training, machine, seconds, curves[_name(count)].equal_error_rate))
-    return rows, curves
+            systems[_name(count)] = Scores.of(machine, test, classes=classes[cut:])
+            rows.append(_row(count, training, machine, seconds, equal_error_rate(systems[_name(count)])))
+    return rows, systems
 
 
 def _training(X: Floats, classes: Ints, m: int) -> tuple[Pairs, Ints]:
@@ -142,10 +147,6 @@ def _fit(pairs: Pairs, labels: Ints, seconds: float, bars: Progress, name: str) 
         warnings.simplefilter("ignore")
         machine.fit(pairs, labels)
     return machine, time.perf_counter() - began
-
-
-def _curve(machine: Any, pairs: Pairs, labels: Ints) -> DetCurve:
-    return det_curve(Scores(machine.decision_function(pairs), labels))
 
 
 def _name(classes: int) -> str:
@@ -195,11 +196,10 @@ def _draw(console: Console, curves: Mapping[str, DetCurve], path: Path) -> bool:
     return True
 
 
-def _conclusion(rows: Sequence[Row], curves: Mapping[str, DetCurve], best: str) -> str:
+def _conclusion(rows: Sequence[Row]) -> str:
     last = rows[-1]
-    beside = verdict({MODEL: curves[_name(last.classes)], best: curves[best]})
     trend = " → ".join(percent(row.eer, 1) for row in rows)
     return (
         f"Learnt from {counted(last.pairs, 'pair')} of {_name(last.classes)} to tell classes apart that it never saw "
-        f"(EER {trend} with {', '.join(str(row.classes) for row in rows)} classes). {beside}"
+        f"(EER {trend} with {', '.join(str(row.classes) for row in rows)} classes)."
     )

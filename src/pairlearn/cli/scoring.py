@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 import pairlearn as pl
-from pairlearn.cli.comparison import compare, rates, rates_table, verdict
+from pairlearn.cli.comparison import curves_of, rates, rates_table, show_verdict, verdict
+from pairlearn.cli.comparison import scored as systems_of
 from pairlearn.cli.fitting import spelled
 from pairlearn.cli.run import Run, learnt_from
 from pairlearn.cli.terminal import percent, say
@@ -130,7 +131,8 @@ def show_rates(run: Run, machine: Any, tested: Tested, found: Mapping[str, Any],
     console = run.err if run.options["out"] == Path("-") else run.out
     labels, spelling = tested.table.required_labels()
     pairs = tested.pairs
-    curves = compare(machine, pairs, labels, found["score"], reflexive=reflexive)
+    systems = systems_of(machine, pairs, labels, found["score"], tested.classes)
+    curves = curves_of(systems, reflexive=reflexive)
     left_out = 0 if reflexive else int(pairs.reflexive.sum())
     say(console, f"labels read as {spelled(spelling)}")
     console.print(rates_table(curves, counted(len(pairs) - left_out, "labelled pair")))
@@ -140,8 +142,9 @@ def show_rates(run: Run, machine: Any, tested: Tested, found: Mapping[str, Any],
     record = {"labels": spelling, "reflexive_left_out": left_out, "rates": {n: rates(c) for n, c in curves.items()}}
     if "decision" in found:
         record |= _show_decisions(console, np.array(found["decision"]) == "same", labels)
-    say(console, verdict(curves))
-    return {**record, "verdict": verdict(curves)}
+    judged = verdict(systems)
+    show_verdict(console, judged)
+    return {**record, "verdict": judged}
 
 
 def _show_decisions(console: Any, accepted: Any, labels: Any) -> dict[str, Any]:

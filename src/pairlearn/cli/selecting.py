@@ -11,6 +11,7 @@ import json
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from rich.progress import TaskID
 from rich.table import Table
 
 import pairlearn as pl
-from pairlearn.cli.comparison import MODEL, titled
+from pairlearn.cli.comparison import MODEL, show_verdict, titled, verdict
 from pairlearn.cli.terminal import on_interrupt, percent, progress_bar, say, table
 from pairlearn.data.tables import ExampleTable
 from pairlearn.data.writing import write_whole
@@ -87,23 +88,24 @@ def _part(given: ExampleTable, mask: Bools) -> Part:
     return take_examples(given.examples, chosen), np.asarray(given.classes)[chosen]
 
 
-def final_test(search: Any, tested: Part | None, seed: int) -> dict[str, Any] | None:
-    """Equal error rates on the test classes, of the machine and of every baseline learnt from the same pairs."""
+def final_test(search: Any, tested: Part | None, seed: int) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """The machine and every baseline, learnt from the same pairs, on the test classes: error rates and the verdict."""
     if tested is None:
-        return None
+        return None, None
     pairs, labels = pairs_of(*tested, seed=seed)
     if abs(int(labels.sum())) == len(labels):
-        return None
-    values = {MODEL: search.decision_function(pairs)}
-    scores, skipped = search.score_by_baselines(pairs)
-    eers = {name: equal_error_rate(Scores(value, labels)) for name, value in {**values, **scores}.items()}
-    return {
+        return None, None
+    values, skipped = search.score_by_baselines(pairs)
+    model = Scores.of(search, pairs, labels, tested[1])
+    systems = {MODEL: model, **{name: replace(model, values=each) for name, each in values.items()}}
+    test = {
         "classes": len(set(np.asarray(tested[1]).tolist())),
         "pairs": len(pairs),
         "positives": int((labels > 0).sum()),
-        "eer": eers,
+        "eer": {name: equal_error_rate(scores) for name, scores in systems.items()},
         "skipped": skipped,
     }
+    return test, verdict(systems, search="")
 
 
 # --------------------------------------------------------------------------- progress
@@ -148,9 +150,12 @@ def show(console: Console, record: dict[str, Any]) -> None:
     for note in record["notes"]:
         say(console, note, lead="note:", style="yellow")
     say(console, _chosen_line(record), lead="chosen")
-    say(console, record["verdict"])
-    if record["test"] is not None:
+    say(console, record["validation"], lead="validation:")
+    if record["test"] is None:
+        say(console, "No verdict: no classes were kept for a final test; --test-share 0.2 keeps a fifth of them.")
+    else:
         _show_test(console, record["test"])
+        show_verdict(console, record["verdict"])
 
 
 def keep(console: Console, record: dict[str, Any], directory: Path) -> None:
@@ -185,7 +190,6 @@ def _show_test(console: Console, test: dict[str, Any]) -> None:
     of = f"{counted(test['pairs'], 'pair')} of {counted(test['classes'], 'class')} never used before"
     say(console, f"{of}, {test['positives']:,} positive", lead="final test:")
     console.print(_test_table(test))
-    say(console, _test_verdict(test["eer"]))
 
 
 def _test_table(test: dict[str, Any]) -> Table:
@@ -193,16 +197,6 @@ def _test_table(test: dict[str, Any]) -> Table:
     for name, rate in sorted(test["eer"].items(), key=lambda item: item[1]):
         drawn.add_row(titled(name), percent(rate), style="bold" if name == MODEL else "")
     return drawn
-
-
-def _test_verdict(eers: dict[str, float]) -> str:
-    own = eers[MODEL]
-    best = min((name for name in eers if name != MODEL), key=lambda name: eers[name])
-    relation = "beats" if own < eers[best] else "does NOT beat"
-    return (
-        f"On unseen classes the model {relation} the best baseline: EER {percent(own)} against "
-        f"{percent(eers[best])} of {titled(best)}."
-    )
 
 
 def _draw(console: Console, record: dict[str, Any], path: Path) -> None:

@@ -22,6 +22,7 @@ import numpy as np
 from rich.console import Console
 
 import pairlearn as pl
+from pairlearn.cli.comparison import MODEL, show_verdict, verdict
 from pairlearn.cli.terminal import percent, say
 from pairlearn.data.files.cells import plain_text
 from pairlearn.data.files.delimited import DELIMITERS
@@ -34,6 +35,8 @@ from pairlearn.words import counted
 
 WINDOW = 1000
 """Pairs of the error rate "of the last", which tells whether learning still helps."""
+USE = "Score pairs with it: `pairlearn score MODEL EXAMPLES PAIRS`."
+SEARCH = "a longer stream: --model goes on from here"
 LABELS = {
     **dict.fromkeys(("1", "+1", "1.0", "true", "same", "similar", "yes"), 1),
     **dict.fromkeys(("-1", "-1.0", "0", "0.0", "false", "different", "dissimilar", "no"), -1),
@@ -75,15 +78,20 @@ class Tally:
         n = len(self.labels)
         rates = {"error": self.mistakes / n, "error_recent": float(np.mean(self.recent))} if n else {}
         empty = {"error": None, "error_recent": None}
-        return {"pairs": n, "mistakes": self.mistakes, **empty, **rates, "eer": self.equal_error_rates()}
+        found = self.verdict()
+        own, theirs = (None, None) if found is None else (found["value"], found["baselines"]["Euclid"])
+        figures = {"eer": {"metric": own, "euclid": theirs}, "verdict": found}
+        return {"pairs": n, "mistakes": self.mistakes, **empty, **rates, **figures}
 
-    def equal_error_rates(self) -> dict[str, float | None]:
-        """Of the scores before learning, and of Euclid on the same pairs; None without both kinds of pairs."""
+    def verdict(self) -> dict[str, Any] | None:
+        """The scores before learning against Euclid on the same pairs; None without both kinds of pairs."""
         if len(set(self.labels)) < 2:
-            return {"metric": None, "euclid": None}
-        both = {"metric": self.scores, "euclid": self.euclid}
+            return None
         labels = np.array(self.labels)
-        return {name: pl.equal_error_rate(Scores(np.array(values), labels)) for name, values in both.items()}
+        both = {MODEL: self.scores, "euclid": self.euclid}
+        return verdict(
+            {name: Scores(np.array(values), labels) for name, values in both.items()}, use=USE, search=SEARCH
+        )
 
 
 @dataclass
@@ -272,13 +280,11 @@ def show(console: Console, record: Mapping[str, Any]) -> None:
     if not record["pairs"]:
         say(console, "no labelled pair was read")
         return
-    n, rates = record["pairs"], record["eer"]
+    n = record["pairs"]
     each = f"{counted(n, 'labelled pair')}, each predicted before it was learnt"
     last = f"of the last {min(WINDOW, n):,} {percent(record['error_recent'])}"
     say(console, f"{each}: error {percent(record['error'])}, {last}")
-    if rates["metric"] is not None:
-        worse = "" if rates["metric"] < rates["euclid"] else "; so far learning does not beat the untrained distance"
-        both = f"equal error rate {percent(rates['metric'])}, untrained Euclid {percent(rates['euclid'])}"
-        say(console, f"{both}{worse}")
+    if record["verdict"] is not None:
+        show_verdict(console, record["verdict"])
     if record["stopped_by"] == "Ctrl-C":
         say(console, f"stopped after line {record['last_line']:,}; go on with --skip {record['last_line']}")

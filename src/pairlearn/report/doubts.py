@@ -15,7 +15,7 @@ import numpy as np
 from pairlearn.evaluation import Scores
 from pairlearn.report.codes import KINDS, Names, distinct, named
 from pairlearn.report.system import Basis
-from pairlearn.report.text import are, difference_words, measure_name
+from pairlearn.report.text import are, difference_words, measure_name, row_relation
 from pairlearn.words import counted
 
 FEW_IDENTITIES = 30
@@ -151,16 +151,13 @@ def _shared(what: str, shared: Sequence[str], total: int) -> str:
 
 
 def baseline_doubts(differences: Iterable[Mapping[str, Any]]) -> list[dict[str, str | None]]:
-    """Warn about each system that is not better, or not surely better, than an untrained baseline.
-
-    Surely: the upper limit of the paired difference is below 0. A model that does not beat cosine is worth no training.
-    """
+    """Warn about each system that is worse than, or tied with, an untrained baseline: it is worth no training."""
     found = []
     for row in differences:
         by = f"{measure_name(row)} {difference_words(row)} points"
-        if row["value"] >= 0:
-            found.append(doubt("not_better", f"does NOT beat untrained {row['baseline']} ({by})", row["system"]))
-        elif row["high"] is None or row["high"] >= 0:
-            text = f"is not surely better than untrained {row['baseline']} ({by})"
+        if row_relation(row) == "worse":
+            found.append(doubt("not_better", f"is worse than untrained {row['baseline']} ({by})", row["system"]))
+        elif row_relation(row) == "tied":
+            text = f"is tied with untrained {row['baseline']} ({by})"
             found.append(doubt("not_surely_better", text, row["system"]))
     return found

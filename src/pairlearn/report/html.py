@@ -24,6 +24,7 @@ from pairlearn.report.text import (
     measure_words,
     point_name,
     rate_words,
+    row_relation,
     titled,
     unmeasurable,
     warning_words,
@@ -92,7 +93,8 @@ def environment() -> Any:
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    words = (difference_words, measure_name, measure_words, point_name, rate_words, titled, unmeasurable, warning_words)
+    numbers = (difference_words, measure_name, measure_words, point_name, rate_words, row_relation)
+    words = (*numbers, titled, unmeasurable, warning_words)
     environment.globals.update({function.__name__: function for function in words})
     environment.globals.update(measures=MEASURES, fnmr_at=FnmrAtFmr, count_names=COUNTS)
     return environment

@@ -6,8 +6,9 @@ Keys of the record (its format and version are in it):
 - `systems`: one entry each with `name`, `baseline` (untrained), `unit` and `n_units` of its limits, `counts`, every
   measure of `MEASURES` under its key as `{value, low, high}` or null, `points` (thresholds worth knowing, with FMR and
   FNMR there), `operating` (the point that a page opens at), `curve`, `histogram`, `ties`, `worst` and `groups`.
+  Of a system that is not a baseline also `verdict`: how it stands to the best baseline, or null.
 - `differences`: paired differences of each system to each untrained baseline on the same pairs.
-- `warnings`, each with a stable `code`, and `verdict`, one sentence per system.
+- `warnings`, each with a stable `code`, and `verdict`, what is to be said of each system in words.
 
 The way: check → leave reflexive pairs out → number the ids → measure each system → compare → warn.
 """
@@ -24,18 +25,22 @@ import numpy as np
 
 from pairlearn._version import __version__
 from pairlearn.errors import InputError
-from pairlearn.evaluation import EER, FnmrAtFmr, Measure, Scores, difference_interval
+from pairlearn.evaluation import EER, FnmrAtFmr, Interval, Measure, Scores, Verdict
+from pairlearn.evaluation.intervals import paired_difference
 from pairlearn.evaluation.scores import Column
+from pairlearn.evaluation.verdicts import best_of, in_hindsight
 from pairlearn.report.codes import KINDS, Names, numbered
 from pairlearn.report.details import group_rates, worst_errors
 from pairlearn.report.doubts import SIDES, baseline_doubts, doubt, doubts_about, leak_doubts, pair_doubts, same_pairs
-from pairlearn.report.system import Basis, Cost, Plan, basis_of, measure_system, rate, rate_of
-from pairlearn.report.text import difference_words, measure_name, short_words
+from pairlearn.report.system import Basis, Cost, Plan, basis_of, measure_system, rate_of
+from pairlearn.report.text import short_words
 
 FORMAT, VERSION = "pairlearn evaluation", 1
 """The version rises when a key goes away or changes its meaning, not when one is added."""
 FMRS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 """Where FNMR and threshold are given unless asked otherwise."""
+USE = "Choose its threshold by the false matches that you can afford, and check it on other pairs."
+"""What to do with a system that is better than the baselines, once its thresholds are known."""
 
 Record = dict[str, Any]
 
@@ -83,19 +88,16 @@ def evaluate(
     _check_names(systems, baselines)
     progress("numbering examples and identities")
     prepared = _prepared(systems, baselines, threshold, groups, names or {})
-    warnings, entries = [doubt("note", text) for text in notes], []
+    warnings, entries, differences = [doubt("note", text) for text in notes], [], []
     for system in prepared:
         progress(f"intervals of {system.name}")
         basis = basis_of(system.coded, plan.level)
         entries.append(system.entry(basis, plan, names or {}))
         warnings += doubts_about(system.name, entries[-1], basis)
         warnings += pair_doubts(system.name, system.kept, prepared[0].kept)
-    progress("differences to the baselines")
-    differences = [
-        row
-        for each, entry in zip(prepared, entries, strict=True)
-        for row in _differences(each, entry, prepared, plan.level)
-    ]
+        if not system.baseline:
+            progress(f"differences of {system.name} to the baselines")
+            differences += _compare(system, basis, entries[-1], prepared, plan.level)
     warnings += leak_doubts(prepared[0].kept, trained or {}, names) + baseline_doubts(differences)
     return {
         "format": FORMAT,
@@ -108,7 +110,7 @@ def evaluate(
         "fmrs": list(plan.fmrs),
         "cost": None if plan.cost is None else vars(plan.cost),
         "warnings": _merged(warnings),
-        "verdict": [_verdict(entry, entries, differences) for entry in entries if not entry["baseline"]],
+        "verdict": [_told(entry, bool(baselines)) for entry in entries if not entry["baseline"]],
         "systems": entries,
         "differences": differences,
     }
@@ -279,30 +281,37 @@ def _coded(scores: Scores, codes: dict[tuple[int, int], Any]) -> Scores:
 # --------------------------------------------------------------------------- systems against baselines
 
 
-def _differences(system: System, entry: Record, systems: Sequence[System], level: float) -> list[Record]:
-    """Paired differences of a system to every baseline on the same pairs; below 0 is better than the baseline.
+def _compare(system: System, basis: Basis, entry: Record, systems: Sequence[System], level: float) -> list[Record]:
+    """Paired differences of a system to every baseline on the same pairs, and its verdict into its entry.
 
-    In EER, and in FNMR at the strictest FMR that can be measured well: a system may win one and lose the other.
+    In EER, and in FNMR at the strictest FMR that can be measured well: a system may win one and lose the other. Below 0
+    is better than the baseline.
     """
-    if system.baseline:
-        return []
-    strict = strictest_fmr(entry)
-    measures: list[tuple[Measure, float | None]] = [(EER(), None)]
-    if strict is not None:
-        measures.append((FnmrAtFmr(strict), strict))
-    rows = []
     # Numbers stand for different ids in different systems, so the given ids are compared.
-    for other in (each for each in systems if each.baseline and same_pairs(system.kept, each.kept)):
-        for measure, at in measures:
-            found = _difference(system.coded, other.coded, measure, entry["unit"], level)
-            rows.append({"system": system.name, "baseline": other.name, "measure": measure.key, "at": at, **found})
-    return rows
+    rivals = {each.name: each.coded for each in systems if each.baseline and same_pairs(system.kept, each.kept)}
+    strict = strictest_fmr(entry)
+    measures = [EER(), *(() if strict is None else (FnmrAtFmr(strict),))]
+
+    def difference(name: str, measure: Measure) -> Interval:
+        # The best baseline is seen on the same pairs.
+        found = paired_difference(basis.sample, basis.scores, rivals[name], measure, level)
+        return in_hindsight(found, len(rivals))
+
+    found = {(name, measure): difference(name, measure) for name in rivals for measure in measures}
+    entry["verdict"] = _verdict(entry, rivals, {name: found[name, EER()] for name in rivals})
+    return [
+        {"system": system.name, "baseline": name, "measure": each.key, "at": getattr(each, "fmr", None), **rate_of(gap)}
+        for (name, each), gap in found.items()
+    ]
 
 
-def _difference(own: Scores, theirs: Scores, measure: Measure, unit: str | None, level: float) -> Record:
-    if unit is None:
-        return rate(measure.value(own) - measure.value(theirs))
-    return rate_of(difference_interval(own, theirs, measure, level=level, unit=unit))
+def _verdict(entry: Record, rivals: Mapping[str, Scores], differences: Mapping[str, Interval]) -> Record | None:
+    """How a system stands to the best baseline; None where there is none on the same pairs."""
+    if not rivals:
+        return None
+    against = {name: EER().value(scores) for name, scores in rivals.items()}
+    gap = differences[best_of(against, EER())]
+    return Verdict(EER(), entry["eer"]["value"], against, gap, subject=entry["name"], use=USE).as_json()
 
 
 def strictest_fmr(entry: Record) -> float | None:
@@ -315,18 +324,17 @@ def strictest_fmr(entry: Record) -> float | None:
     return min(solid or found, default=None)
 
 
-def _verdict(entry: Record, entries: Sequence[Record], differences: Sequence[Record]) -> str:
-    """One sentence on one system: its EER, its FNMR at the strictest FMR, and whether it beats the baselines."""
-    parts = [f"{entry['name']}: EER {short_words(entry['eer'])}{_strict_verdict(entry)}"]
-    rows = [row for row in differences if row["system"] == entry["name"] and row["measure"] == EER.key]
-    if rows:
-        parts.append(_baseline_verdict(max(rows, key=lambda row: row["value"])))
-    elif any(other["baseline"] for other in entries):
-        parts.append("It was scored on other pairs than the baselines")
-    return ". ".join(parts) + "."
+def _told(entry: Record, has_baselines: bool) -> str:
+    """What is to be said of one system: its EER, its FNMR at the strictest FMR, the verdict and the next step."""
+    parts = [f"{entry['name']}: EER {short_words(entry['eer'])}{_strict_words(entry)}."]
+    if entry["verdict"] is not None:
+        parts += [entry["verdict"]["words"], entry["verdict"]["next_step"]]
+    elif has_baselines:
+        parts.append("It was scored on other pairs than the baselines.")
+    return " ".join(parts)
 
 
-def _strict_verdict(entry: Record) -> str:
+def _strict_words(entry: Record) -> str:
     """What the strictest FMR costs."""
     strict = strictest_fmr(entry)
     found = [point for point in entry["points"] if point["kind"] == "fmr" and point["at"] == strict]
@@ -335,14 +343,6 @@ def _strict_verdict(entry: Record) -> str:
         f" (threshold {point['threshold']:.6g})"
         for point in found
     )
-
-
-def _baseline_verdict(best: Record) -> str:
-    """Whether the baseline that is hardest to beat is beaten, and how sure that is."""
-    is_sure = best["high"] is not None and best["high"] < 0
-    verb = "does NOT beat" if best["value"] >= 0 else "beats" if is_sure else "may or may not beat"
-    by = f"{difference_words(best)} points of {measure_name(best)}"
-    return f"It {verb} the best untrained baseline, {best['baseline']}: {by}"
 
 
 def _merged(warnings: Sequence[dict[str, str | None]]) -> list[Record]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from pairlearn.evaluation import EER, MEASURES, FnmrAtFmr
 from pairlearn.evaluation.measures import BITS, PERCENT, PLAIN
+from pairlearn.evaluation.verdicts import relation_of
 
 Record = Mapping[str, Any]
 
@@ -108,6 +109,15 @@ def difference_words(row: Record) -> str:
     return f"{100 * row['value']:+.3g}{limits}"
 
 
+def row_relation(row: Record) -> str:
+    """What a difference means, by its limits: better, tied or worse than the baseline.
+
+    >>> row_relation({"value": -0.02, "low": -0.03, "high": -0.01})
+    'better'
+    """
+    return relation_of(row["low"], row["high"])
+
+
 def measure_name(row: Record) -> str:
     """The measure of a difference in words."""
     return EER().name if row["measure"] == EER.key else FnmrAtFmr(row["at"]).name
@@ -124,9 +134,10 @@ def as_markdown(record: Record) -> str:
     parts += ["## Summary", _summary(record), measure_words(), "## Thresholds", _thresholds(record)]
     if record["differences"]:
         rows = [
-            (row["system"], row["baseline"], measure_name(row), difference_words(row)) for row in record["differences"]
+            (row["system"], row["baseline"], measure_name(row), difference_words(row), row_relation(row))
+            for row in record["differences"]
         ]
-        head = ("system", "baseline", "measure", "difference in points (below 0 is better)")
+        head = ("system", "baseline", "measure", "difference in points (below 0 is better)", "relation")
         parts += ["## Against the baselines", _table(head, rows)]
     groups = [_group_row(system, row) for system in record["systems"] for row in system["groups"] or ()]
     if groups:

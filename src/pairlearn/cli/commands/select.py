@@ -72,7 +72,8 @@ def select(
         kernel, base, C, budget=budget, memory=memory, directory=directory, jobs=jobs, seed=seed
     )
     selecting.search(search, development, run.err)
-    result = {**search.record_, "out": str(out), "test": selecting.final_test(search, tested, seed)}
+    test, found = selecting.final_test(search, tested, seed)
+    result = {**search.record_, "out": str(out), "test": test, "verdict": found}
     selecting.show(run.out, result)
     run.save(search.best_estimator_, out, result)
     selecting.keep(run.out, result, directory)

@@ -43,17 +43,16 @@ class Winner:
         return self.result.score > self.baselines[0].score if self.baselines else None
 
     @property
-    def verdict(self) -> str:
-        """One sentence: does the machine beat the best baseline?"""
-        own = f"{self.setting}: {self.stage} EER {100 * self.result.eer:.2f} %"
+    def validation(self) -> str:
+        """What the classes that chose the machine say of it: no verdict, since being chosen flatters."""
+        own = f"{self.setting}, {self.stage} EER {100 * self.result.eer:.2f} %"
         if not self.baselines:
             return f"{own}; there was no baseline to compare with."
         best = self.baselines[0]
-        both = f"({own}; best baseline {best.what}: {100 * best.eer:.2f} %)"
-        if self.beats_baselines:
-            return f"The machine beats every baseline on the validation classes {both}."
-        tie = ", it only ties with it" if self.result.score == best.score else ""
-        return f"The machine does NOT beat the best baseline on the validation classes{tie} {both}."
+        return (
+            f"{own}; best baseline {best.what}, {100 * best.eer:.2f} %. The machine was chosen by these classes; "
+            "others must judge it."
+        )
 
 
 def record_of(
@@ -66,7 +65,7 @@ def record_of(
         "chosen": _chosen(winner, machine),
         "baselines": {result.what: result.eer for result in winner.baselines},
         "beats_baselines": winner.beats_baselines,
-        "verdict": winner.verdict,
+        "validation": winner.validation,
         "fit": {"status": machine.fit_status_, "kkt_gap": machine.kkt_gap_, "support_pairs": machine.n_support_},
         "interrupted": interrupted,
         "seconds": runner.clock.elapsed,
