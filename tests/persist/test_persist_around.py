@@ -158,7 +158,7 @@ def test_steps_that_do_nothing_and_the_cache_of_a_session(path: Path, tmp_path: 
 
 
 def test_a_loaded_pipeline_can_be_fitted_again(path: Path) -> None:
-    model = pipeline(make_pipeline(StandardScaler(), PCA(2)))
+    model = pipeline(make_pipeline(StandardScaler(), PCA(2)), pl.PairSVC("metric", random_state=0))
     loaded = travelled(model, path).fit(PAIRS, Y)
     np.testing.assert_allclose(loaded.decision_function(ASKED), model.decision_function(ASKED), atol=1e-9)
 
@@ -369,6 +369,9 @@ BAD_DOCUMENTS: dict[str, Any] = {
     "not fitted": lambda document: _fitted(document).clear(),
     "another transformer": put(*FITTED[:-1], "class", value="FunctionTransformer"),
     "code": put(*FITTED[:-1], "class", value="sklearn.preprocessing.FunctionTransformer"),
+    "a model for a transformer": put(
+        *FITTED[:-2], value={"is": "model", "content": {"class": "EuclidBaseline", "params": {}, "fitted": {}}}
+    ),
     "a kernel for a transformer": put(*FITTED[:-2], value={"is": "Linear"}),
     "a step without a name": put("content", "params", "steps", "items", 0, 0, value=None),
     "a step of text": put("content", "params", "steps", "items", 0, 1, value="drop"),
@@ -391,6 +394,21 @@ def test_damaged_pipelines_are_refused(change: Any, path: Path) -> None:
     rewritten(path, change)
     with pytest.raises(InputError, match="damaged"):
         pl.load(path)
+
+
+def test_steps_that_do_not_fit_each_other_are_refused(path: Path) -> None:
+    inside = pipeline(make_pipeline(StandardScaler(), PCA(2)))
+    inside[0].transformer_.steps[1] = ("pca", PCA(2).fit(X[:, :3]))
+    with pytest.raises(InputError, match="'pca' takes 3 features, but is given 4"):
+        pl.save(inside, path)
+    beside = pipeline(PCA(3))
+    beside.steps[1] = ("svc", pl.PairSVC().fit(PAIRS, Y))
+    with pytest.raises(InputError, match="'svc' takes 4 features, but is given 3"):
+        pl.save(beside, path)
+    around = pipeline(StandardScaler())
+    around[0].n_features_in_ = 5
+    with pytest.raises(InputError, match="'OnExamples' takes 4 features, but is given 5"):
+        pl.save(around, path)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 Loading builds values of a closed list of classes and checks every field; nothing in a file is ever executed.
 `known` is that list, with the `transformers` that pipelines may have; `values` turns models into JSON and arrays and
-back, `checks` looks at what compiled loops would trust, `about` has the notes and words for people. The document holds
-`format`, `version`, the `pairlearn` that wrote it, notes (`about`), a checksum of all, and the content: {"class": name,
+back, `checks` looks at what compiled loops would trust, `fitted` at all else, and `about` has the notes. The document
+holds `format`, `version`, the `pairlearn` that wrote it, `about`, a checksum of all, and the content: {"class": name,
 "params": {…}, "fitted": {…}}, arrays by the name of their tensor. The same model gives the same bytes.
 """
 
@@ -25,7 +25,7 @@ from pairlearn._version import __version__
 from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
 from pairlearn.persist.about import check_notes, described
-from pairlearn.persist.checks import check_model
+from pairlearn.persist.fitted import check_model
 from pairlearn.persist.known import MODELS
 from pairlearn.persist.values import DAMAGE, Tensors, content_of, model_of
 from pairlearn.scorers.scorer import as_scorer
