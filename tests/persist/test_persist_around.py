@@ -32,9 +32,13 @@ from sklearn.preprocessing import (
 
 import pairlearn as pl
 from pairlearn import persist
+from pairlearn.baselines.stacked import attach_baselines, cross_fit
 from pairlearn.errors import InputError
+from pairlearn.kernels.mapped import Mapped
 from pairlearn.persist.known import MODELS, TRANSFORMERS
 from pairlearn.scorers import NormalisedScorer
+from pairlearn.scorers.gallery import POOLINGS
+from pairlearn.selection.search.settings import BASES, KERNELS, Family, Space, baselines_of
 
 rng = np.random.default_rng(2)
 CLASSES = np.repeat(np.arange(6), 5)
@@ -44,6 +48,7 @@ Y = PAIRS.labels(CLASSES)
 NEW = rng.normal(size=(9, 4))
 ASKED = pl.all_pairs(NEW)
 
+SCORES = pl.Scores(pl.EuclidBaseline().decision_function(PAIRS), Y)
 STEPS: dict[str, Any] = {
     "standard": StandardScaler(),
     "standard without mean": StandardScaler(with_mean=False),
@@ -65,6 +70,7 @@ STEPS: dict[str, Any] = {
     "nested twice": make_pipeline(make_pipeline(RobustScaler()), "passthrough", PCA(2)),
     "similarities": pl.BasisExpansion("rbf", 5, random_state=0),
 }
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 @pytest.fixture
@@ -136,7 +142,7 @@ def test_every_kind_of_last_step(last: Any, path: Path) -> None:
 
 
 def test_a_metric_may_stand_before_a_machine(path: Path) -> None:
-    assert_same(make_pipeline(pl.OnlinePseudoMetric(max_sweeps=50), pl.PairSVC(C=0.1)).fit(PAIRS, Y), path)
+    assert_same(make_pipeline(pl.OnlinePseudoMetric(max_sweeps=2), pl.PairSVC(C=0.1)).fit(PAIRS, Y), path)
 
 
 def test_steps_that_do_nothing_and_the_cache_of_a_session(path: Path, tmp_path: Path) -> None:
@@ -152,7 +158,7 @@ def test_steps_that_do_nothing_and_the_cache_of_a_session(path: Path, tmp_path: 
 
 
 def test_a_loaded_pipeline_can_be_fitted_again(path: Path) -> None:
-    model = pipeline(make_pipeline(StandardScaler(), PCA(2)))
+    model = pipeline(make_pipeline(StandardScaler(), PCA(2)), pl.PairSVC("metric", random_state=0))
     loaded = travelled(model, path).fit(PAIRS, Y)
     np.testing.assert_allclose(loaded.decision_function(ASKED), model.decision_function(ASKED), atol=1e-9)
 
@@ -187,7 +193,7 @@ def calibrations(model: Any) -> list[Any]:
 def test_a_verifier_around_a_pipeline(step: Any, path: Path) -> None:
     model = pipeline(step)
     scores = pl.Scores(model.decision_function(PAIRS), Y)
-    promised = pl.threshold_at_fmr(pl.Scores.of(model, PAIRS, Y, CLASSES), 0.1, confidence=0.9)
+    promised = pl.threshold_at_fmr(pl.Scores.of(model, PAIRS, Y, CLASSES), 0.3, confidence=0.9)
     for threshold in (0.5, pl.threshold_at_fmr(scores, 0.1), promised, np.float32(0.1)):
         for calibration in calibrations(model):
             verifier = pl.Verifier(model, threshold, calibration)
@@ -208,7 +214,7 @@ def test_normalised_scores(method: Any, path: Path) -> None:
     assert_same(pl.Verifier(twice, 1.0), path)
 
 
-@pytest.mark.parametrize(("pool", "how"), [(p, h) for p, ways in pl.scorers.gallery.POOLINGS.items() for h in ways])
+@pytest.mark.parametrize(("pool", "how"), [(p, h) for p, ways in POOLINGS.items() for h in ways])
 @pytest.mark.parametrize("names", [CLASSES, np.array(list("abcdef"))[CLASSES], CLASSES.astype(np.int8)])
 def test_galleries(pool: Any, how: Any, names: Any, path: Path) -> None:
     machine = pl.PairSVC().fit(PAIRS, Y)
@@ -245,20 +251,18 @@ def test_stacked_machines(machine: Any, path: Path) -> None:
     assert_same(pl.Verifier(model, 0.2, calibrations(model)[1]), path)
 
 
-@pytest.mark.parametrize("kernel", pl.selection.search.settings.KERNELS)
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("start", [None, "plda", "stack"])
 def test_everything_that_a_search_can_choose(kernel: str, start: str | None, path: Path) -> None:
-    from pairlearn.selection.search.settings import BASES, Family, Space, baselines_of
-
     space = Space.of([kernel], BASES, [1.0], [1.0])
-    stack = pl.baselines.stacked.cross_fit(PAIRS, Y, CLASSES, baselines_of(start)) if start else None
+    stack = cross_fit(PAIRS, Y, CLASSES, baselines_of(start)) if start else None
     for base in BASES:
         machine = space.machine(Family(kernel, base, start, 1.0), 2.0)
         if stack is None:
             assert_same(machine.fit(PAIRS, Y), path)
         else:
             machine.fit(stack.pairs, stack.labels)
-            assert_same(pl.baselines.stacked.attach_baselines(machine, stack), path)
+            assert_same(attach_baselines(machine, stack), path)
 
 
 def test_a_search_is_refused_with_advice(path: Path) -> None:
@@ -273,14 +277,10 @@ def test_a_search_is_refused_with_advice(path: Path) -> None:
 # --------------------------------------------------------------------------- what cannot be saved
 
 
-@pytest.mark.parametrize(
-    "step", [FunctionTransformer(np.abs), KBinsDiscretizer(3, encode="ordinal"), KMeans(2, n_init=1)]
-)
+@pytest.mark.parametrize("step", [FunctionTransformer(np.abs), KBinsDiscretizer(3, encode="ordinal"), KMeans(2)])
 def test_other_transformers_are_named(step: Any, path: Path) -> None:
     for given in (step, make_pipeline(StandardScaler(), step)):
-        with pytest.raises(
-            InputError, match=rf"a {type(step).__name__} is none of the transformers .* StandardScaler, "
-        ):
+        with pytest.raises(InputError, match=rf"a {type(step).__name__} is none of the transformers .*PCA, "):
             pl.save(pipeline(given), path)
     assert not path.exists()
 
@@ -369,6 +369,9 @@ BAD_DOCUMENTS: dict[str, Any] = {
     "not fitted": lambda document: _fitted(document).clear(),
     "another transformer": put(*FITTED[:-1], "class", value="FunctionTransformer"),
     "code": put(*FITTED[:-1], "class", value="sklearn.preprocessing.FunctionTransformer"),
+    "a model for a transformer": put(
+        *FITTED[:-2], value={"is": "model", "content": {"class": "EuclidBaseline", "params": {}, "fitted": {}}}
+    ),
     "a kernel for a transformer": put(*FITTED[:-2], value={"is": "Linear"}),
     "a step without a name": put("content", "params", "steps", "items", 0, 0, value=None),
     "a step of text": put("content", "params", "steps", "items", 0, 1, value="drop"),
@@ -391,6 +394,21 @@ def test_damaged_pipelines_are_refused(change: Any, path: Path) -> None:
     rewritten(path, change)
     with pytest.raises(InputError, match="damaged"):
         pl.load(path)
+
+
+def test_steps_that_do_not_fit_each_other_are_refused(path: Path) -> None:
+    inside = pipeline(make_pipeline(StandardScaler(), PCA(2)))
+    inside[0].transformer_.steps[1] = ("pca", PCA(2).fit(X[:, :3]))
+    with pytest.raises(InputError, match="'pca' takes 3 features, but is given 4"):
+        pl.save(inside, path)
+    beside = pipeline(PCA(3))
+    beside.steps[1] = ("svc", pl.PairSVC().fit(PAIRS, Y))
+    with pytest.raises(InputError, match="'svc' takes 4 features, but is given 3"):
+        pl.save(beside, path)
+    around = pipeline(StandardScaler())
+    around[0].n_features_in_ = 5
+    with pytest.raises(InputError, match="'OnExamples' takes 4 features, but is given 5"):
+        pl.save(around, path)
 
 
 @pytest.mark.parametrize(
@@ -443,7 +461,7 @@ def test_baselines_that_do_not_fit_themselves_are_refused(name: str, place: str,
 
 
 def test_a_metric_with_a_smaller_matrix_is_refused(path: Path) -> None:
-    pl.save(pl.OnlinePseudoMetric(max_sweeps=50).fit(PAIRS, Y), path)
+    pl.save(pl.OnlinePseudoMetric(max_sweeps=2).fit(PAIRS, Y), path)
     rewritten(path, arrays={"state_.matrix": np.eye(2)})
     with pytest.raises(InputError, match="damaged: the matrix of a metric"):
         pl.load(path)
@@ -494,16 +512,13 @@ def test_what_a_file_says_of_its_model(path: Path) -> None:
     assert (machine["params"]["kernel"], machine["params"]["C"]) == ("metric", 0.1)
 
 
-SCORES = pl.Scores(pl.EuclidBaseline().decision_function(PAIRS), Y)
-
-
 @pytest.mark.parametrize(
     ("params", "name", "text"),
     [
         ({"base": pl.kernels.Gaussian(0.5)}, "base", "Gaussian(gamma=0.5)"),
         ({"kernel": pl.pair_kernel("tensor") + pl.pair_kernel("metric")}, "kernel", None),
         ({"class_weight": {1: 2.0, -1: np.float64(0.5)}}, "class_weight", {"1": 2.0, "-1": 0.5}),
-        ({"base": pl.kernels.mapped.Mapped(np.eye(4))}, "base", "Mapped(…)"),
+        ({"base": Mapped(np.eye(4))}, "base", "Mapped(…)"),
     ],
 )
 def test_parameters_are_readable(params: Any, name: str, text: Any, path: Path) -> None:
@@ -520,11 +535,11 @@ def test_parameters_are_readable(params: Any, name: str, text: Any, path: Path) 
         ({"rate": float("nan")}, r"about\['rate'\] is nan"),
         ({"pair": (1, 2)}, r"about\['pair'\] is \(1, 2\) \(tuple\)"),
         ({1: "one"}, r"about is \{1: 'one'\}"),
-        (["text"], None),
+        (["text"], r"about is a dictionary of notes .*, got \['text'\]"),
     ],
 )
-def test_other_notes_are_refused_by_their_place(notes: Any, place: str | None, path: Path) -> None:
-    with pytest.raises(InputError, match=place or "about is"):
+def test_other_notes_are_refused_by_their_place(notes: Any, place: str, path: Path) -> None:
+    with pytest.raises(InputError, match=place):
         pl.save(pl.EuclidBaseline(), path, about=notes)
     assert not path.exists()
 

@@ -2,8 +2,8 @@
 
 Loading builds values of a closed list of classes and checks every field; nothing in a file is ever executed.
 `known` is that list, with the `transformers` that pipelines may have; `values` turns models into JSON and arrays and
-back, `checks` looks at what compiled loops would trust, `about` has the notes and words for people. The document holds
-`format`, `version`, the `pairlearn` that wrote it, notes (`about`), a checksum of all, and the content: {"class": name,
+back, `checks` looks at what compiled loops would trust, `fitted` at all else, and `about` has the notes. The document
+holds `format`, `version`, the `pairlearn` that wrote it, `about`, a checksum of all, and the content: {"class": name,
 "params": {…}, "fitted": {…}}, arrays by the name of their tensor. The same model gives the same bytes.
 """
 
@@ -19,14 +19,16 @@ from typing import Any
 import numpy as np
 import safetensors
 import safetensors.numpy
+from sklearn.pipeline import Pipeline
 
 from pairlearn._version import __version__
 from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
-from pairlearn.persist.about import described, plain
-from pairlearn.persist.checks import check_model
+from pairlearn.persist.about import check_notes, described
+from pairlearn.persist.fitted import check_model
 from pairlearn.persist.known import MODELS
 from pairlearn.persist.values import DAMAGE, Tensors, content_of, model_of
+from pairlearn.scorers.scorer import as_scorer
 
 FORMAT = "pairlearn model"
 VERSION = 2
@@ -53,7 +55,7 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
         "format": FORMAT,
         "version": VERSION,
         "pairlearn": __version__,
-        "about": plain({} if about is None else about),
+        "about": check_notes(about),
         "content": content_of(model, "", tensors),
     }
     document["sha256"] = _digest(document, tensors)
@@ -105,6 +107,8 @@ def read_about(path: str | Path) -> dict[str, Any]:
 def _check_kind(model: Any) -> None:
     name = type(model).__name__
     if MODELS.get(name) is type(model):
+        if isinstance(model, Pipeline):
+            as_scorer(model)
         return
     if hasattr(model, "best_estimator_"):
         raise InputError(f"a {name} is a search, not a model; save its best_estimator_")

@@ -13,16 +13,22 @@ Facts = dict[str, str]
 """Type and shape of every tensor of a file, by name."""
 
 
-def plain(value: Any, place: str = "about") -> Any:
+def check_notes(about: Mapping[str, Any] | None) -> dict[str, Any]:
     """The notes as JSON has them, or an error that names the one it has not.
 
-    >>> plain({"data": "faces.csv", "examples": 400, "folds": [1, 2]})
+    >>> check_notes({"data": "faces.csv", "examples": 400, "folds": [1, 2]})
     {'data': 'faces.csv', 'examples': 400, 'folds': [1, 2]}
     """
+    if about is not None and not isinstance(about, Mapping):
+        raise InputError(f'about is a dictionary of notes such as {{"data": "faces.csv"}}, got {about!r}')
+    return dict(_plain(about or {}, "about"))
+
+
+def _plain(value: Any, place: str) -> Any:
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        return {key: plain(entry, f"{place}[{key!r}]") for key, entry in value.items()}
+        return {key: _plain(entry, f"{place}[{key!r}]") for key, entry in value.items()}
     if isinstance(value, list):
-        return [plain(entry, f"{place}[{i}]") for i, entry in enumerate(value)]
+        return [_plain(entry, f"{place}[{i}]") for i, entry in enumerate(value)]
     if value is None or (isinstance(value, (bool, int, float, str)) and not _is_endless(value)):
         return value
     raise InputError(

@@ -1,4 +1,4 @@
-"""What must hold before a loaded model is used: it is fitted, its parts fit, and compiled loops may trust its indices.
+"""What must hold before a loaded function is called: compiled loops trust its indices.
 
 A wrong index would read beyond an array, not raise. So every index of a loaded function is held against the size of
 what it points into, once, before anyone calls it; the same checks at saving refuse what could not be loaded again.
@@ -11,86 +11,14 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
-from pairlearn.baselines.learnt import LearntBaseline
-from pairlearn.baselines.stacked import StackedPairSVC
 from pairlearn.errors import InputError
 from pairlearn.examples import Columns, count_examples
 from pairlearn.functions.function import PairFunction
 from pairlearn.kernels import Kernel
-from pairlearn.machines.machine import PairMachine
-from pairlearn.metrics.kernelised import KernelPseudoMetric
-from pairlearn.metrics.online import OnlinePseudoMetric
-from pairlearn.on_examples import OnExamples
 from pairlearn.pair_kernels import ViewKernel
 from pairlearn.pair_kernels.finite import Arcs, Finite
-from pairlearn.persist.known import TRANSFORMERS, VALUES
-from pairlearn.persist.transformers import check_transformer
-from pairlearn.scorers.gallery import Gallery
-from pairlearn.scorers.normalised import NormalisedScorer
-from pairlearn.scorers.scorer import as_scorer
-from pairlearn.scorers.verifier import Verifier
-from pairlearn.words import counted
-
-
-def check_model(model: Any) -> None:
-    """Refuse a model that could not be asked: one that is not fitted, or whose parts are something else."""
-    match model:
-        case Verifier() | NormalisedScorer() | Gallery():
-            check_model(as_scorer(model.model))
-        case Pipeline():
-            _check_steps(model)
-        case _:
-            _check_fitted(model)
-    if isinstance(model, Verifier):
-        model.fit()
-
-
-def _check_steps(pipeline: Pipeline) -> None:
-    """A pipeline has steps (name, part); all parts but the last transform, and all are fitted."""
-    for place, (name, part) in enumerate(pipeline.steps):
-        is_last = place == len(pipeline.steps) - 1
-        if not isinstance(name, str) or not (is_last or part == "passthrough" or hasattr(part, "transform")):
-            raise InputError(f"step {name!r} of the pipeline does not transform")
-        if part != "passthrough":
-            check_model(part)
-
-
-def _check_fitted(model: Any) -> None:
-    try:
-        check_is_fitted(model)
-    except (NotFittedError, TypeError) as error:
-        name = type(model).__name__
-        raise InputError(f"this {name} is not fitted; call fit first, or save its parameters yourself") from error
-    match model:
-        case PairMachine():
-            check_function(model.function_)
-        case StackedPairSVC():
-            check_model(model.machine_)
-        case OnExamples():
-            check_model(model.transformer_)
-        case OnlinePseudoMetric() | KernelPseudoMetric():
-            _check_metric(model)
-        case LearntBaseline():
-            _check_baseline(model)
-        case _ if type(model) in TRANSFORMERS.values():
-            check_transformer(model)
-
-
-def _check_metric(metric: Any) -> None:
-    """The loops that learn on trust that the matrix has a row for each dimension of the span."""
-    if metric.state_.matrix.shape != (len(metric.span_), len(metric.span_)):
-        raise InputError("the matrix of a metric and its dimensions differ in number")
-
-
-def _check_baseline(baseline: LearntBaseline) -> None:
-    """A mean of as many features as it says, and arrays that fit each other: one pair is scored."""
-    d = baseline.n_features_in_
-    if baseline.mean_.shape != (d,) or baseline.score_block(np.ones((1, d)), np.ones((1, d))).shape != (1, 1):
-        raise InputError(f"what a {type(baseline).__name__} has learnt does not fit its {counted(d, 'feature')}")
+from pairlearn.persist.known import VALUES
 
 
 def check_function(function: Any) -> None:
@@ -104,21 +32,25 @@ def check_function(function: Any) -> None:
     columns = (function.left, function.right, function.coefficients)
     if any(column.ndim != 1 or len(column) != len(function.left) for column in columns):
         raise InputError("support pairs and coefficients differ in number")
+    if not np.isfinite(function.coefficients).all():
+        raise InputError("coefficients are not finite")
     if function.kernel.bases:
         _check_anchor(function.anchor, function.left)
         _check_anchor(function.anchors[-1], function.right)
-    seen = {
-        (leaf.view, order) for leaf in function.kernel.leaves if isinstance(leaf, ViewKernel) for order in leaf.swapped
-    }
-    if not seen <= {(view, order) for view, order, _ in function.seen}:
+    _check_seen(function)
+
+
+def _check_seen(function: PairFunction) -> None:
+    """Each view that the kernel looks through has shown one row of every support pair."""
+    leaves = [leaf for leaf in function.kernel.leaves if isinstance(leaf, ViewKernel)]
+    needed = {(leaf.view, order) for leaf in leaves for order in leaf.swapped}
+    if not needed <= {(view, order) for view, order, _ in function.seen}:
         raise InputError("what its kernel sees of the support pairs is missing")
     for view, _, table in function.seen:
         if not _is_matrix(table) or len(table) != len(function.left):
             raise InputError(f"what {view} shows of the support pairs is incomplete")
         if isinstance(view, Arcs):
             _check_range(table[:, 0], len(view))
-    if not np.isfinite(function.coefficients).all():
-        raise InputError("coefficients are not finite")
 
 
 def _check_finite(leaf: ViewKernel) -> None:

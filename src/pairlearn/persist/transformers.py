@@ -51,14 +51,14 @@ def learnt_names(kind: type[Any]) -> set[str]:
     return {"n_features_in_", *" ".join(LEARNT[kind].values()).split()}
 
 
-def check_transformer(transformer: Any) -> None:
-    """Refuse a fitted transformer whose arrays do not fit each other, or that cannot transform a row."""
+def check_transformer(transformer: Any) -> int:
+    """Refuse a fitted transformer whose arrays do not fit each other; otherwise the number of features it gives."""
     sizes = {"d": transformer.n_features_in_}
     for shape, names in LEARNT[type(transformer)].items():
         for name in names.split():
             _check_shape(f"{type(transformer).__name__}.{name}", vars(transformer).get(name), shape, sizes)
-    if LEARNT[type(transformer)]:  # without arrays nothing bounds the number of features that a file claims
-        _try(transformer, sizes["d"])
+    # Without arrays nothing bounds the number of features that a file claims, and nothing changes it.
+    return _try(transformer, sizes["d"]) if LEARNT[type(transformer)] else sizes["d"]
 
 
 def _check_shape(name: str, value: Any, shape: str, sizes: dict[str, int]) -> None:
@@ -74,9 +74,10 @@ def _check_shape(name: str, value: Any, shape: str, sizes: dict[str, int]) -> No
         raise InputError(f"{name} has the wrong type or shape")
 
 
-def _try(transformer: Any, n_features: int) -> None:
-    """One row of ones, which every method takes: what is missing shows here and not at the first pair."""
+def _try(transformer: Any, n_features: int) -> int:
+    """Features of a transformed row of ones, which every method takes: what is missing shows here, not at a pair."""
     with np.errstate(all="ignore"):
         found = transformer.transform(np.ones((1, n_features)))
     if np.ndim(found) != 2 or len(found) != 1:
         raise InputError(f"a {type(transformer).__name__} does not give one row for each")
+    return int(np.shape(found)[1])

@@ -7,7 +7,7 @@ JSON has no tuples, infinities, numbers of a given width or arrays. What it lack
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from math import isfinite
 from numbers import Integral, Real
@@ -27,11 +27,14 @@ from pairlearn.persist.transformers import learnt_names
 
 WHOLE = tuple(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64))
 NUMBERS = (*WHOLE, "float16", "float32", "float64", "bool")
+DTYPES: dict[str, type[Any]] = {"float32": np.float32, "float64": np.float64}
+CSR = ("data", "indices", "indptr")
 NOT_SAVED = ("callback", "progress", "memory")
 """Parameters that belong to the session and not to the model: functions, and the cache of a pipeline."""
 DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What decoding a file with missing or wrong parts may raise; InputError is a ValueError."""
 
+Parts = dict[str, Any]
 Tensors = dict[str, np.ndarray[Any, Any]]
 """The arrays of a file by the name of their place, such as "function_.coefficients"."""
 
@@ -100,36 +103,55 @@ def model_of(content: dict[str, Any], tensors: Tensors) -> Any:
 
 def _encode(value: Any, name: str, tensors: Tensors) -> Any:
     """JSON for a value; arrays go to `tensors` under a name that shows their place."""
-    if isinstance(value, np.generic) and value.dtype.name in NUMBERS:
-        return {"is": "number", "dtype": value.dtype.name, "value": _encode(value.item(), name, tensors)}
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, float):
-        return value if isfinite(value) else {"is": "float", "value": repr(value)}
-    if isinstance(value, tuple):
-        return [_encode(entry, f"{name}.{i}", tensors) for i, entry in enumerate(value)]
-    if isinstance(value, list):
-        return {"is": "list", "items": _encode(tuple(value), name, tensors)}
-    if isinstance(value, type) and value in (np.float32, np.float64):
-        return {"is": "dtype", "value": value.__name__}
-    if isinstance(value, np.ndarray) and value.dtype.kind in "UO" and all(isinstance(v, str) for v in value.flat):
-        return {"is": "strings", "items": value.tolist(), **({"dtype": "object"} if value.dtype.kind == "O" else {})}
-    if isinstance(value, Mapping):
-        items = [[_encode(key, name, tensors), _encode(entry, name, tensors)] for key, entry in value.items()]
-        return {"is": "mapping", "items": items}
-    if isinstance(value, np.ndarray) and value.dtype.name in NUMBERS:
-        return _encode_array(value, name, tensors)
-    if sparse.issparse(value):
-        rows = sparse.csr_array(value)
-        parts = {part: getattr(rows, part) for part in ("data", "indices", "indptr")}
-        encoded = {part: _encode(array, f"{name}.{part}", tensors) for part, array in parts.items()}
-        return {"is": "csr", "shape": list(rows.shape), **encoded}
+    if value is None or isinstance(value, (bool, int, float, str, np.generic)):
+        return _encode_single(value, name)
+    if isinstance(value, (tuple, list, Mapping)):
+        return _encode_several(value, name, tensors)
+    if isinstance(value, np.ndarray) or sparse.issparse(value):
+        return _encode_table(value, name, tensors)
     if VALUES.get(type(value).__name__) is type(value):
         encoded = {part: _encode(entry, f"{name}.{part}", tensors) for part, entry in _fields(value).items()}
         return {"is": type(value).__name__, **encoded}
     if ANY.get(type(value).__name__) is type(value):
         return {"is": "model", "content": content_of(value, f"{name}.", tensors)}
+    if isinstance(value, type) and value.__name__ in DTYPES:
+        return {"is": "dtype", "value": value.__name__}
     raise InputError(f"cannot save {name}: {_refusal(value)}")
+
+
+def _encode_single(value: Any, name: str) -> Any:
+    """A number or a text; numbers of NumPy keep their width."""
+    if isinstance(value, np.generic) and value.dtype.name in NUMBERS:
+        return {"is": "number", "dtype": value.dtype.name, "value": _encode_single(value.item(), name)}
+    if isinstance(value, np.generic) and not isinstance(value, str):
+        raise InputError(f"cannot save {name}: {_refusal(value)}")
+    if isinstance(value, float) and not isfinite(value):
+        return {"is": "float", "value": repr(value)}
+    return value
+
+
+def _encode_several(values: Any, name: str, tensors: Tensors) -> Any:
+    """A tuple, list or mapping, entry by entry."""
+    if isinstance(values, Mapping):
+        pairs = enumerate(values.items())
+        items = [[_encode(key, name, tensors), _encode(entry, f"{name}.{i}", tensors)] for i, (key, entry) in pairs]
+        return {"is": "mapping", "items": items}
+    entries = [_encode(entry, f"{name}.{i}", tensors) for i, entry in enumerate(values)]
+    return {"is": "list", "items": entries} if isinstance(values, list) else entries
+
+
+def _encode_table(table: Any, name: str, tensors: Tensors) -> dict[str, Any]:
+    """An array of numbers or texts, or a sparse matrix by its three arrays."""
+    if sparse.issparse(table):
+        rows = sparse.csr_array(table)
+        parts = {part: _encode_array(getattr(rows, part), f"{name}.{part}", tensors) for part in CSR}
+        return {"is": "csr", "shape": list(rows.shape), **parts}
+    if table.dtype.kind in "UO" and all(isinstance(entry, str) for entry in table.flat):
+        dtype = {"dtype": "object"} if table.dtype.kind == "O" else {}
+        return {"is": "strings", "items": table.tolist(), **dtype}
+    if table.dtype.name not in NUMBERS:
+        raise InputError(f"cannot save {name}: {_refusal(table)}")
+    return _encode_array(table, name, tensors)
 
 
 def _refusal(value: Any) -> str:
@@ -158,6 +180,7 @@ def _encode_array(array: np.ndarray[Any, Any], name: str, tensors: Tensors) -> d
 
 
 def decode(document: Any, tensors: Tensors) -> Any:
+    """The value that `_encode` wrote so; every class must be known, and every field fit its annotation."""
     if isinstance(document, list):
         return tuple(decode(entry, tensors) for entry in document)
     if not isinstance(document, dict):
@@ -167,33 +190,41 @@ def decode(document: Any, tensors: Tensors) -> Any:
     value = known(VALUES, kind)
     if value is not None:
         return _build(value, {name: decode(part, tensors) for name, part in parts.items()})
-    match kind:
-        case "model":
-            return model_of(parts["content"], tensors)
-        case "list":
-            return list(decode(parts["items"], tensors))
-        case "dtype":
-            return {"float32": np.float32, "float64": np.float64}[parts["value"]]
-        case "strings":
-            return np.array(
-                [str(item) for item in parts["items"]], dtype=object if parts.get("dtype") == "object" else str
-            )
-        case "float":
-            return float(parts["value"])
-        case "number":
-            if parts["dtype"] not in NUMBERS:
-                raise InputError(f"unknown type of number {parts['dtype']!r}")
-            return np.dtype(parts["dtype"]).type(decode(parts["value"], tensors))
-        case "mapping":
-            return {decode(key, tensors): decode(entry, tensors) for key, entry in parts["items"]}
-        case "array":
-            return np.asarray(tensors[parts["tensor"]], order=parts["order"])
-        case "csr":
-            rows = tuple(decode(parts[part], tensors) for part in ("data", "indices", "indptr"))
-            matrix = sparse.csr_array(rows, shape=tuple(parts["shape"]))
-            matrix.check_format(full_check=True)
-            return matrix
-    raise InputError(f"it holds an unknown value {kind!r}")
+    if kind not in READERS:
+        raise InputError(f"it holds an unknown value {kind!r}")
+    return READERS[kind](parts, tensors)
+
+
+def _number(parts: Parts, tensors: Tensors) -> Any:
+    if parts["dtype"] not in NUMBERS:
+        raise InputError(f"unknown type of number {parts['dtype']!r}")
+    return np.dtype(parts["dtype"]).type(decode(parts["value"], tensors))
+
+
+def _strings(parts: Parts, tensors: Tensors) -> Any:
+    dtype = object if parts.get("dtype") == "object" else str
+    return np.array([str(item) for item in parts["items"]], dtype=dtype)
+
+
+def _csr(parts: Parts, tensors: Tensors) -> Any:
+    arrays = tuple(decode(parts[part], tensors) for part in CSR)
+    matrix = sparse.csr_array(arrays, shape=tuple(parts["shape"]))
+    matrix.check_format(full_check=True)
+    return matrix
+
+
+READERS: dict[str, Callable[[Parts, Tensors], Any]] = {
+    "model": lambda parts, tensors: model_of(parts["content"], tensors),
+    "list": lambda parts, tensors: list(decode(parts["items"], tensors)),
+    "mapping": lambda parts, tensors: {decode(key, tensors): decode(entry, tensors) for key, entry in parts["items"]},
+    "dtype": lambda parts, tensors: DTYPES[parts["value"]],
+    "float": lambda parts, tensors: float(parts["value"]),
+    "number": _number,
+    "strings": _strings,
+    "array": lambda parts, tensors: np.asarray(tensors[parts["tensor"]], order=parts["order"]),
+    "csr": _csr,
+}
+"""How everything is read that is neither JSON's own nor a frozen value, by its "is"."""
 
 
 def _build(kind: type[Any], parts: dict[str, Any]) -> Any:
