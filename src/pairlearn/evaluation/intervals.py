@@ -138,7 +138,8 @@ class Sample:
     def of(cls, scores: Scores, options: Options) -> Sample:
         """Sort the scores and number their units."""
         rows = _rising_rows(scores)
-        return cls(scores[rows], rows, _units(scores[rows], options), options)
+        ordered = scores[rows]
+        return cls(ordered, rows, _units(ordered, options), options)
 
     def interval(self, measure: Measure) -> Interval:
         """The measure between its limits."""

@@ -72,9 +72,7 @@ def draw_det(
             fmr, low, high = (np.clip(rates, 1e-9, 1 - 1e-9) for rates in (band.fmr, band.low, band.high))
             ax.fill_between(fmr, low, high, color=colour, alpha=0.16, linewidth=0)
     ax.legend(loc="best", fontsize=9, framealpha=0.9, edgecolor="none", handlelength=3.2)
-    if path is not None:
-        cast("Figure", ax.figure).savefig(path, dpi=200)
-    return ax
+    return _written(ax, path)
 
 
 def draw_histogram(scores: Scores, path: str | Path | None = None, threshold: float | None = None) -> Axes:
@@ -154,18 +152,24 @@ def _close(ax: Axes, path: str | Path | None, xlabel: str, ylabel: str) -> Axes:
     ax.spines[["top", "right"]].set_visible(False)
     if any(ax.get_legend_handles_labels()[1]):
         ax.legend(loc="best", fontsize=9, framealpha=0.9, edgecolor="none")
+    return _written(ax, path)
+
+
+def _written(ax: Axes, path: str | Path | None) -> Axes:
+    """The axes, after their figure has gone into the file."""
     if path is not None:
         cast("Figure", ax.figure).savefig(path, dpi=200)
     return ax
 
 
-def draw_stages(stages: Sequence[Mapping[str, Any]], path: str | Path | None = None, most: int = 6) -> Axes:
-    """Draw how the equal error rate of the best settings and the best baseline went through the stages of a selection.
+def draw_stages(stages: Sequence[Mapping[str, Any]], path: str | Path | None = None) -> Axes:
+    """Draw the equal error rates of a selection, one row per task and size: the best machine and the best baseline.
 
-    `stages` is the entry of the same name in the record of a StagedSearch; `most` machines are drawn, best first.
+    `stages` is the entry of the same name in the record of a StagedSearch. Names and numbers stand beside their row, so
+    that none hides another; lines are limits over classes, ticks the other machines that were tried.
 
     >>> rung = {"n_classes": 5, "epcr": 3, "results": [{"what": "metric", "kind": "machine", "eer": 0.1}]}
-    >>> draw_stages([{"task": "pair", "rungs": [rung]}]).get_ylabel()
+    >>> draw_stages([{"task": "pair", "rungs": [rung]}]).get_xlabel()
     'Equal error rate (%)'
     """
     rungs = [(stage["task"], rung) for stage in stages for rung in stage["rungs"]]
@@ -173,53 +177,84 @@ def draw_stages(stages: Sequence[Mapping[str, Any]], path: str | Path | None = N
         raise InputError("there is no stage to draw; pass search.record_['stages']")
     if path is not None:
         _check_suffix(path)
-    ax = _new_axes(width=7.5)
-    for (name, points), colour, dashes in zip(_lines(rungs, most).items(), cycle(COLOURS), cycle(DASHES), strict=False):
-        style: dict[str, Any] = {"color": "0.45", "linestyle": ":"} if name == BASELINE else {"color": colour}
-        ax.plot(list(points), list(points.values()), "o", linestyle=style.pop("linestyle", dashes), label=name, **style)
+    ax = _new_axes(width=9.6, height=1.1 + 0.5 * len(rungs))
+    for place, (_, rung) in enumerate(rungs):
+        _draw_rung(ax, place, rung["results"])
     _label_rungs(ax, rungs)
-    if path is not None:
-        cast("Figure", ax.figure).savefig(path, dpi=200)
-    return ax
+    return _written(ax, path)
 
 
-BASELINE = "best baseline"
+FLOOR, GUESSING = 1e-4, 0.5
+"""Rates beyond these are drawn here: an axis of logarithms has no 0, and nobody is worse than a coin for long."""
+TESTED = {"pair": "unseen pairs", "interexample": "unseen examples", "interclass": "unseen classes"}
+"""What each task of a selection tests on."""
+LONGEST_NAME = 46
+"""Letters of a name beside a row; what is beyond them is cut."""
+KINDS = {"machine": ("o", COLOURS[0]), "baseline": ("s", COLOURS[1])}
+"""Mark and colour of the best of each kind."""
 
 
-def _lines(rungs: Sequence[tuple[str, Mapping[str, Any]]], most: int) -> dict[str, dict[int, float]]:
-    """EER by rung of the machines that went farthest, best first, and of the best baseline of each rung."""
-    lines: dict[str, dict[int, float]] = {}
-    for place, (_, rung) in enumerate(rungs):
-        for result in rung["results"]:
-            if result["kind"] == "machine":
-                lines.setdefault(result["what"], {})[place] = max(result["eer"], 1e-4)
-    far = sorted(lines, key=lambda name: (-max(lines[name]), lines[name][max(lines[name])]))[:most]
-    found = {name: lines[name] for name in far}
-    for place, (_, rung) in enumerate(rungs):
-        rates = [result["eer"] for result in rung["results"] if result["kind"] == "baseline"]
-        if rates:
-            found.setdefault(BASELINE, {})[place] = max(min(rates), 1e-4)
-    return found
+def _draw_rung(ax: Axes, place: int, results: Sequence[Mapping[str, Any]]) -> None:
+    """The best of each kind with limits, its name and numbers beside the axes, and ticks for the other machines."""
+    by_kind = {kind: [each for each in results if each["kind"] == kind] for kind in KINDS}
+    shown = {kind: sorted(found, key=lambda each: float(each["eer"])) for kind, found in by_kind.items() if found}
+    heights = (place - 0.19, place + 0.19) if len(shown) > 1 else (float(place),)
+    for y, (kind, found) in zip(heights, shown.items(), strict=True):
+        _draw_best(ax, y, found[0], kind)
+    rates = [_drawn(each["eer"]) for each in shown.get("machine", [])[1:]]
+    ax.plot(rates, [heights[0]] * len(rates), "|", color="0.6", markersize=7, zorder=1, label="other machines")
+
+
+def _draw_best(ax: Axes, y: float, best: Mapping[str, Any], kind: str) -> None:
+    """A mark with its limits; rate, limits and name to the right of the axes."""
+    mark, colour = KINDS[kind]
+    limits = [best["eer"] if best.get(end) is None else best[end] for end in ("low", "high")]
+    line: dict[str, Any] = {"color": colour, "linewidth": 1.8, "alpha": 0.55, "solid_capstyle": "butt"}
+    ax.plot([_drawn(end) for end in limits], [y, y], label="95 % limits over classes", **line)
+    ax.plot(_drawn(best["eer"]), y, mark, color=colour, markersize=6, zorder=3, label=f"best {kind}")
+    name = str(best["what"])
+    ends = "" if best.get("low") is None else f" [{100 * limits[0]:.2g}, {100 * limits[1]:.2g}]"
+    texts = {4: f"{100 * best['eer']:.3g} %{ends}", 100: f"{name[:LONGEST_NAME]}{'…' * (len(name) > LONGEST_NAME)}"}
+    for right, text in texts.items():
+        beside: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "textcoords": "offset points"}
+        ax.annotate(text, (1.0, y), (right, 0), **beside, va="center", fontsize=8, color=colour)
+
+
+def _drawn(rate: float) -> float:
+    return float(np.clip(rate, FLOOR, GUESSING))
 
 
 def _label_rungs(ax: Axes, rungs: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
-    """A logarithmic axis of rates, the size of every rung below it, and lines between the tasks."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    """Task and size of every row, lines between the tasks, a logarithmic axis of rates, and a legend above."""
+    rows = [f"{task} task: {TESTED[task]}\n{r['n_classes']} classes × {r['epcr']} examples" for task, r in rungs]
+    ax.set_yticks(range(len(rungs)), rows, fontsize=8)
+    ax.set_ylim(len(rungs) - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    for place in range(1, len(rungs)):
+        if rungs[place][0] != rungs[place - 1][0]:
+            ax.axhline(place - 0.5, color="0.75", linewidth=0.8)
+    _log_axis(ax)
+    handles, labels = ax.get_legend_handles_labels()
+    each = dict(zip(reversed(labels), reversed(handles), strict=True))  # of equal labels the first one stays
+    style: dict[str, Any] = {"ncols": 4, "fontsize": 8, "edgecolor": "none", "handletextpad": 0.5}
+    cast("Figure", ax.figure).legend(list(each.values()), list(each), loc="outside upper left", **style)
 
-    ax.set_yscale("log")
-    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda rate, _: f"{100 * rate:g}"))
-    ax.yaxis.set_minor_formatter(NullFormatter())
-    ax.set_xticks(range(len(rungs)), [f"{task}\n{rung['n_classes']} × {rung['epcr']}" for task, rung in rungs])
+
+def _log_axis(ax: Axes) -> None:
+    """An axis of rates a little beyond them, with at least two and at most ten numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    low, high = ax.dataLim.intervalx
+    middle = np.sqrt(low * high)
+    low, high = min(low / 1.15, middle / 2.3), max(high * 1.15, middle * 2.3)
+    ax.set(xscale="log", xlabel="Equal error rate (%)", xlim=(low, high))
+    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 300 * low else (1.0,)))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda rate, _: f"{100 * rate:g}"))
+    ax.xaxis.set_minor_locator(NullLocator())
     ax.tick_params(axis="x", labelsize=8)
-    ax.set(xlabel="task, training classes × examples per class", ylabel="Equal error rate (%)")
-    ax.grid(color="0.9", linewidth=0.6)
-    ax.spines[["top", "right"]].set_visible(False)
-    cast("Figure", ax.figure).legend(loc="outside lower center", ncols=2, fontsize=8, edgecolor="none")
-    tasks = [task for task, _ in rungs]
-    for place in range(1, len(tasks)):
-        if tasks[place] != tasks[place - 1]:
-            ax.axvline(place - 0.5, color="0.8", linewidth=0.8)
+    ax.grid(axis="x", color="0.9", linewidth=0.6)
+    ax.set_axisbelow(True)
 
 
 def _check_suffix(path: str | Path) -> None:
@@ -239,13 +274,13 @@ def _check_drawing(curves: Mapping[str, DetCurve], path: str | Path | None, scal
         _check_suffix(path)
 
 
-def _new_axes(width: float = 5.4) -> Axes:
+def _new_axes(width: float = 5.4, height: float = 5.4) -> Axes:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError("drawing needs matplotlib: pip install 'pairlearn[plots]'") from error
     # A bare Figure leaves pyplot's global state and the choice of a backend alone.
-    return Figure(figsize=(width, 5.4), layout="constrained").subplots()
+    return Figure(figsize=(width, height), layout="constrained").subplots()
 
 
 def _prepare_axes(ax: Axes, curves: Iterable[DetCurve], scale: str) -> None:

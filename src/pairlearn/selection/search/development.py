@@ -31,7 +31,10 @@ TEST_PAIRS = 500_000
 
 @dataclass(frozen=True, eq=False)
 class Rung:
-    """Training pairs and test pairs of one task at one size; `classes` are those of the training examples."""
+    """Training pairs and test pairs of one task at one size.
+
+    `classes` are those of the training examples, `tested` those of the examples of the test pairs.
+    """
 
     stage: Stage
     size: Size
@@ -41,6 +44,7 @@ class Rung:
     test: Pairs
     truth: Ints
     classes: Ints
+    tested: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +124,7 @@ class Development:
         )
         pairs, labels = self._pairs(chosen, chosen, self.max_pairs, reflexive=True)
         test, truth = self._pairs(tested, chosen, TEST_PAIRS, reflexive=False)
-        return Rung(stage, size, split, pairs, labels, test, truth, self.codes[chosen])
+        return Rung(stage, size, split, pairs, labels, test, truth, self.codes[chosen], self.codes[tested])
 
     def _pair_rung(self, classes: Ints, size: Size, split: int) -> Rung:
         """Test pairs are a share of the positive and one of the negative pairs: there may be few positives."""
@@ -132,7 +136,8 @@ class Development:
             members = rng.permutation(np.flatnonzero((labels == label) & ~pairs.reflexive))
             tested[members[: max(1, round(TEST_SHARE * len(members)))]] = True
         train, test = np.flatnonzero(~tested), np.flatnonzero(tested)
-        return Rung("pair", size, split, pairs[train], labels[train], pairs[test], labels[test], self.codes[chosen])
+        parts = (pairs[train], labels[train], pairs[test], labels[test])
+        return Rung("pair", size, split, *parts, self.codes[chosen], self.codes[chosen])
 
     def _interexample(self, classes: Ints, epcr: int) -> tuple[Ints, Ints]:
         """At most `epcr` examples of each class to train on, and the last ones of each class to test on."""

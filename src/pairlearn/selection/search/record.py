@@ -97,7 +97,8 @@ def _stage(outcome: StageOutcome) -> dict[str, Any]:
 
 def _line(result: Result[Any]) -> dict[str, Any]:
     kind = "machine" if isinstance(result.what, Setting) else "baseline"
-    return {"what": str(result.what), "kind": kind, "eer": result.eer, "score": result.score, "seconds": result.seconds}
+    figures = {name: getattr(result, name) for name in ("eer", "low", "high", "score", "seconds")}
+    return {"what": str(result.what), "kind": kind, **figures}
 
 
 def _chosen(winner: Winner, machine: PairSVC) -> dict[str, Any]:

@@ -27,13 +27,19 @@ What = TypeVar("What", bound=Setting | str, covariant=True)
 
 @dataclass(frozen=True)
 class Result(Generic[What]):
-    """Mean over the splits of one machine (`what` is its setting) or baseline (its name); seconds are a sum."""
+    """Mean over the splits of one machine (`what` is its setting) or baseline (its name); seconds are a sum.
+
+    low, high: means of the limits of the splits, so too wide rather than too narrow: splits share classes, and what
+    they do not share would cancel. None where some split has none.
+    """
 
     what: What
     score: float
     eer: float
     seconds: float
     n_splits: int
+    low: float | None = None
+    high: float | None = None
 
 
 def mean_results(trials: Iterable[Trial]) -> list[Result[Any]]:
@@ -52,8 +58,13 @@ def mean_results(trials: Iterable[Trial]) -> list[Result[Any]]:
 
 
 def _mean(what: Setting | str, trials: Sequence[Trial]) -> Result[Any]:
-    score, eer = (float(np.mean([getattr(trial, name) for trial in trials])) for name in ("score", "eer"))
-    return Result(what, score, eer, float(np.sum([trial.seconds for trial in trials])), len(trials))
+    def mean(name: str) -> float:
+        return float(np.mean([getattr(trial, name) for trial in trials]))
+
+    limited = all(trial.low is not None for trial in trials)
+    low, high = (mean("low"), mean("high")) if limited else (None, None)
+    seconds = float(np.sum([trial.seconds for trial in trials]))
+    return Result(what, mean("score"), mean("eer"), seconds, len(trials), low, high)
 
 
 # --------------------------------------------------------------------------- pruning

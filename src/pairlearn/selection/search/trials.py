@@ -13,7 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pairlearn.baselines.registry import fit_baseline
 from pairlearn.errors import InputError
-from pairlearn.evaluation import EER
+from pairlearn.evaluation import EER, Scores
+from pairlearn.evaluation.intervals import Options, best_sample
 from pairlearn.kernels import Gram
 from pairlearn.machines.pair_svc import PairSVC
 from pairlearn.selection.search.development import Rung
@@ -34,7 +35,8 @@ class Trial:
     """What one fit showed: of a machine (`setting`) or of a baseline (its name), the other one is None.
 
     `eer` and `score` are None where the fit failed, and `status` says why. An EER of 0 is a result like any other:
-    ask `succeeded`, never whether `eer` is true.
+    ask `succeeded`, never whether `eer` is true. `low` and `high` are limits of the EER over the tested classes, None
+    where these are too few for any.
     """
 
     stage: Stage
@@ -50,6 +52,8 @@ class Trial:
     C: float | None = None
     gap: float | None = None
     n_support: int | None = None
+    low: float | None = None
+    high: float | None = None
 
     @classmethod
     def on(cls, rung: Rung, what: Setting | str, *, status: str, **shown: Any) -> Trial:
@@ -160,7 +164,11 @@ class BaselineFit:
 
 
 def _judge(model: Any, rung: Rung, scoring: Scorer, began: float) -> dict[str, float]:
-    """Equal error rate on the test pairs, the score that is to be large, and the seconds since `began`."""
-    rate = -eer(model, rung.test, rung.truth)
+    """Equal error rate on the test pairs with limits, the score that is to be large, and the seconds since `began`."""
+    scores = Scores.of(model, rung.test, rung.truth, rung.tested)
+    rate = eer.measure.value(scores)
     score = -rate if scoring == eer else float(scoring(model, rung.test, rung.truth))
-    return {"eer": rate, "score": score, "seconds": time.perf_counter() - began}
+    sample, _ = best_sample(scores, Options(), eer.measure)
+    found = None if sample is None else sample.quick_interval(eer.measure)
+    limits = {} if found is None else {"low": found.low, "high": found.high}
+    return {"eer": rate, "score": score, "seconds": time.perf_counter() - began, **limits}
