@@ -118,7 +118,7 @@ class Run:
         facts = json.loads(json.dumps({**self._facts(), "written": _now(), "result": result}, default=str))
         if about:
             facts["inputs"] = {**about.get("inputs", {}), **facts["inputs"]}
-            facts["made_from"] = {key: value for key, value in about.items() if key != "inputs"}
+            facts["made_from"] = dict(about)
         pl.save(model, path, about=facts)
         self.record(path, result)
         say(self.out, f"model written to {path}")
