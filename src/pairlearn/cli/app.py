@@ -45,14 +45,32 @@ COMMANDS: dict[str, Command] = {
         "Set a threshold at a false match rate, and probabilities, and write a model that decides.",
         "pairlearn decide model.safetensors faces.parquet dev-pairs.csv --fmr 0.001 --out verifier.safetensors",
     ),
+    "identify": Command(
+        "Find out who each probe is among enrolled identities, or that nobody fits.",
+        "pairlearn identify model.safetensors gallery.parquet probes.parquet --fpir 0.01 --out found.csv",
+    ),
+    "explain": Command(
+        "Tell what speaks for and against one pair, in words and as a picture.",
+        "pairlearn explain model.safetensors faces.parquet ann_1 bob_2 --picture why.png",
+    ),
     "evaluate": Command(
         "Tell error rates, thresholds and how sure they are, for one or more systems on labelled pairs.",
         "pairlearn evaluate scores.csv --examples faces.parquet --class-column person --report report.html",
+    ),
+    "pairs": Command(
+        "Sample pairs from classes, split tables without leaks, and check tables for leaks and contradictions.",
+        "pairlearn pairs split faces.parquet --class-column person --out-dir parts",
+        "Other tasks",
     ),
     "stream": Command(
         "Learn a distance from a stream of pairs; each pair is predicted first, then learnt from if it has a label.",
         "tail -f pairs.jsonl | pairlearn stream - --model metric.safetensors --out predictions.csv",
         "Other tasks",
+    ),
+    "info": Command(
+        "Tell what a model file is, what it was learnt from, when and how.",
+        "pairlearn info model.safetensors --verify faces.parquet",
+        "About",
     ),
     "demo": Command(
         "Learn from more and more classes and test on classes never seen, in under a minute.",
@@ -92,13 +110,20 @@ def load_command(name: str) -> Any:
     settings = {"help_option_names": ["-h", "--help"]}
     epilog = f"Example: {COMMANDS[name].example}"
     if isinstance(function, typer.Typer):
-        group = typer.main.get_command(function)
-        group.name, group.epilog = name, epilog
-        return group
+        return _load_group(function, name, epilog)
     alone.command(name, epilog=epilog, context_settings=settings)(one_line_errors(function))
     command = typer.main.get_command(alone)
     command.name = name
     return command
+
+
+def _load_group(commands: typer.Typer, name: str, epilog: str) -> Any:
+    """Several commands under one name."""
+    group: Any = typer.main.get_command(commands)
+    group.name, group.epilog = name, epilog
+    for command in group.commands.values():
+        command.callback = one_line_errors(command.callback)
+    return group
 
 
 def one_line_errors(function: Callable[..., Any]) -> Callable[..., Any]:

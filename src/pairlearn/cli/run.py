@@ -16,6 +16,7 @@ from rich.console import Console
 import pairlearn as pl
 from pairlearn._version import __version__
 from pairlearn.cli.terminal import say
+from pairlearn.data.files.sheet import Sheet, read_sheet
 from pairlearn.data.files.sources import Source, find_source
 from pairlearn.data.layout import Columns
 from pairlearn.data.reading import read_examples, read_pairs
@@ -57,7 +58,7 @@ class Run:
     # -- what is read
 
     def examples(
-        self, path: Path, columns: Columns, *, learnt: Mapping[str, Any] | None = None, role: str = "examples"
+        self, path: Path | Source, columns: Columns, *, learnt: Mapping[str, Any] | None = None, role: str = "examples"
     ) -> ExampleTable:
         """A table of examples; says what was taken from it."""
         source = self._noted(find_source(path), role)
@@ -70,12 +71,16 @@ class Run:
         self.inputs[role]["layout"] = table.layout.as_json()
         return table
 
-    def pairs(self, path: Path, left: str, right: str, label: str | None, *, role: str = "pairs") -> PairTable:
+    def pairs(self, path: Path | Source, left: str, right: str, label: str | None, *, role: str = "pairs") -> PairTable:
         """A table of pairs."""
         table = read_pairs(self._noted(find_source(path), role), left, right, label)
         for text in table.notes:
             self.note(f"{table.source}: {text}")
         return table
+
+    def sheet(self, path: Path, role: str) -> Sheet:
+        """A table as it stands, whatever it holds."""
+        return read_sheet(self._noted(find_source(path), role))
 
     def model(self, path: Path) -> tuple[Any, dict[str, Any]]:
         """A model, and what its file says about how it was made."""
@@ -113,7 +118,7 @@ class Run:
         facts = json.loads(json.dumps({**self._facts(), "written": _now(), "result": result}, default=str))
         if about:
             facts["inputs"] = {**about.get("inputs", {}), **facts["inputs"]}
-            facts["made_from"] = {key: value for key, value in about.items() if key != "inputs"}
+            facts["made_from"] = dict(about)
         pl.save(model, path, about=facts)
         self.record(path, result)
         say(self.out, f"model written to {path}")

@@ -15,7 +15,7 @@ from pairlearn.data.files.cells import is_missing, plain_text
 from pairlearn.data.files.frames import load_polars, read_frame
 from pairlearn.data.files.sources import Source, find_source
 from pairlearn.errors import InputError
-from pairlearn.types import Floats
+from pairlearn.types import Floats, Ints
 from pairlearn.words import counted
 
 if TYPE_CHECKING:
@@ -56,6 +56,9 @@ class Column(Protocol):
     def numbers(self) -> Numbers:
         """Cells as rows of numbers."""
 
+    def take(self, rows: Ints) -> Any:
+        """Some of the cells, to be written again."""
+
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
@@ -88,6 +91,10 @@ class Sheet:
         self._refuse_two_marks(found)
         values = [numbers.values for numbers in found.values()]
         return values[0] if len(values) == 1 else np.concatenate(values, axis=1)
+
+    def take(self, rows: Ints) -> dict[str, Any]:
+        """Some of the rows with all their columns, as `write_table` takes them."""
+        return {name: column.take(rows) for name, column in self.columns.items()}
 
     def _refuse_bad(self, name: str, values: Floats) -> None:
         bad = ~np.isfinite(values).all(axis=1)
@@ -209,6 +216,10 @@ class ArrayColumn:
         array = self.array if self.array.dtype in (np.float32, np.float64) else self.array.astype(np.float64)
         return Numbers(array.reshape(len(array), -1))
 
+    def take(self, rows: Ints) -> Any:
+        """Some of the entries."""
+        return self.array[rows]
+
 
 # --------------------------------------------------------------------------- columns of tables
 
@@ -278,6 +289,12 @@ class SeriesColumn:
             return Numbers(np.full((len(self.series), 1), np.nan))
         numeric = pl.Float32 if self.series.dtype == pl.Float32 else pl.Float64
         return _column_of(self.series.cast(numeric, strict=False))
+
+    def take(self, rows: Ints) -> Any:
+        """Some of the cells; decimal commas become points, since other commas would stand between columns."""
+        if self.read is not None and self.delimiter != "," and self.numbers().commas:
+            return self.numbers().values[rows, 0]
+        return self.series.gather(rows)
 
     def _numbers_of_text(self, read: polars.Series) -> Numbers:
         """The cells as they were read; if some could not be: as true and false, or with decimal commas."""
