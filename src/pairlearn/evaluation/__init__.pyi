@@ -50,3 +50,5 @@ from .thresholds import Threshold as Threshold
 from .thresholds import threshold_at_eer as threshold_at_eer
 from .thresholds import threshold_at_fmr as threshold_at_fmr
 from .thresholds import threshold_by_cost as threshold_by_cost
+from .verdicts import Verdict as Verdict
+from .verdicts import verdict as verdict

@@ -46,10 +46,10 @@ from pairlearn.evaluation.measures import FnmrAtFmr, Measure, Rate, as_measure
 from pairlearn.evaluation.rates import det_curve
 from pairlearn.evaluation.resampling.influence import WeightedCurve
 from pairlearn.evaluation.resampling.limits import counted_limits, half_width, plain_limits, share_limits
-from pairlearn.evaluation.resampling.spread import Spread, Statistic, bootstrap, jackknife
+from pairlearn.evaluation.resampling.spread import Spread, Statistic, bootstrap, jackknife, shares_left
 from pairlearn.evaluation.resampling.units import Units, units_of
 from pairlearn.evaluation.scores import Scores
-from pairlearn.types import Floats
+from pairlearn.types import Floats, Ints
 
 METHODS = {"bootstrap": bootstrap, "jackknife": jackknife}
 """How the spread of a statistic is found."""
@@ -120,7 +120,8 @@ class Options:
 class Sample:
     """Scores with the units that they were drawn in, prepared once for intervals of any number of measures.
 
-    scores: by rising value, which saves a permutation per resample, and without reflexive pairs.
+    scores: by rising value, which saves a permutation per resample, and without reflexive pairs; rows: where each of
+    them stood in the scores that were given.
 
     >>> scores = Scores([0.9, 0.5, 0.4, 0.1], [1, 1, -1, -1])
     >>> sample = Sample.of(scores, Options(unit="pair"))
@@ -129,19 +130,31 @@ class Sample:
     """
 
     scores: Scores
+    rows: Ints
     units: Units
     options: Options
 
     @classmethod
     def of(cls, scores: Scores, options: Options) -> Sample:
         """Sort the scores and number their units."""
-        ordered = _prepared(scores, scores)
-        return cls(ordered, _units(ordered, options), options)
+        rows = _rising_rows(scores)
+        return cls(scores[rows], rows, _units(scores[rows], options), options)
 
     def interval(self, measure: Measure) -> Interval:
         """The measure between its limits."""
         estimate = _checked(measure, self.scores)
         return self._interval(measure, estimate, self.statistic(measure))
+
+    def difference(self, other: Scores, measure: Measure) -> Interval:
+        """The measure of these scores less that of another system, which scored the same pairs in the given order."""
+        # The same order for both, so that a weight belongs to the same pair.
+        theirs = replace(self, scores=other[self.rows])
+        estimate = _checked(measure, self.scores) - _checked(measure, theirs.scores)
+        if np.array_equal(self.scores.values, theirs.scores.values):
+            return self.described(0.0, (0.0, 0.0), Spread.none())
+        spread = self.options.spread(self.statistic(measure).minus(theirs.statistic(measure)), self.units)
+        half = half_width(spread, self.options.level) if spread.variance > 0 else self.counted_width(measure)
+        return self.described(estimate, plain_limits(estimate, half, _open_limits(measure)), spread)
 
     def quick_interval(self, measure: Measure) -> Interval | None:
         """The same, or None where influences are unknown, so that many values of the measure would have to be found."""
@@ -195,9 +208,10 @@ class Sample:
         return Spread.stacked([self.options.spread(point, self.units) for point in points])
 
 
-def _prepared(scores: Scores, by: Scores) -> Scores:
-    """Without reflexive pairs, by rising values of `by`."""
-    return scores[np.argsort(by.values, kind="stable")].without_reflexive()
+def _rising_rows(scores: Scores) -> Ints:
+    """Rows by rising value, without reflexive pairs."""
+    rows = np.argsort(scores.values, kind="stable")
+    return rows if scores.left is None else rows[(scores.left != scores.right)[rows]]
 
 
 def _units(scores: Scores, options: Options) -> Units:
@@ -213,6 +227,49 @@ def _checked(measure: Measure, scores: Scores) -> float:
     if not low <= estimate <= high:
         raise InputError(f"the rate is {estimate}, but intervals of it are for {low:g} to {high:g}; rescale it")
     return float(estimate)
+
+
+def best_sample(scores: Scores, options: Options, measure: Measure) -> tuple[Sample | None, tuple[str, ...]]:
+    """The sample with units of the first kind, from identities to examples to pairs, that can be left out one by one.
+
+    None if there is no such kind; with it why better kinds, which the scores know, were refused.
+
+    >>> from pairlearn.evaluation import EER
+    >>> sample, refused = best_sample(Scores([0.1, 0.2, 0.8, 0.9], [-1, -1, 1, 1]), Options(), EER())
+    >>> sample.options.unit, refused
+    ('pair', ())
+    """
+    known = {"identity": scores.left_identity is not None, "example": scores.left is not None, "pair": True}
+    refused: list[str] = []
+    for unit in (unit for unit, is_known in known.items() if is_known):
+        try:
+            sample = Sample.of(scores, replace(options, unit=unit))
+            shares_left(measure.needed(sample.scores), sample.units)
+        except InputError as error:
+            refused.append(f"{unit}: {error}")
+        else:
+            return sample, tuple(refused)
+    return None, tuple(refused)
+
+
+def paired_difference(sample: Sample | None, scores: Scores, other: Scores, measure: Measure, level: float) -> Interval:
+    """measure(scores) − measure(other) by a sample of `scores`; without one, no difference at all can be ruled out.
+
+    >>> from pairlearn.evaluation import EER
+    >>> scores = Scores([0.9, 0.1], [1, -1])
+    >>> print(paired_difference(None, scores, scores, EER(), 0.95))
+    0 [-1, 1]
+    """
+    if sample is not None:
+        return sample.difference(other, measure)
+    estimate = measure.value(scores) - measure.value(other)
+    return Interval(estimate, *_open_limits(measure), level, float("nan"), float("nan"), "none", "pair", 0)
+
+
+def _open_limits(measure: Measure) -> tuple[float, float]:
+    """Between which numbers every difference lies."""
+    widest = measure.bounds[1] - measure.bounds[0]
+    return -widest, widest
 
 
 # --------------------------------------------------------------------------- for users
@@ -269,17 +326,8 @@ def difference_interval(
     0 [0, 0]
     """
     options, measured = Options(level, method, unit, n_resamples, seed), as_measure(measure)
-    _check_same_pairs(scores, other)
-    sample = Sample.of(scores, options)
-    # The same order for both, so that a weight belongs to the same pair.
-    theirs = replace(sample, scores=_prepared(other, scores))
-    estimate = _checked(measured, sample.scores) - _checked(measured, theirs.scores)
-    if np.array_equal(sample.scores.values, theirs.scores.values):
-        return sample.described(0.0, (0.0, 0.0), Spread.none())
-    spread = options.spread(sample.statistic(measured).minus(theirs.statistic(measured)), sample.units)
-    half = half_width(spread, level) if spread.variance > 0 else sample.counted_width(measured)
-    widest = measured.bounds[1] - measured.bounds[0]
-    return sample.described(estimate, plain_limits(estimate, half, (-widest, widest)), spread)
+    check_same_pairs(scores, other)
+    return Sample.of(scores, options).difference(other, measured)
 
 
 def det_band(
@@ -312,7 +360,8 @@ def det_band(
     return sample.band(grid)
 
 
-def _check_same_pairs(scores: Scores, other: Scores) -> None:
+def check_same_pairs(scores: Scores, other: Scores) -> None:
+    """Refuse two systems that cannot be compared pair by pair."""
     for name in ("labels", "left", "right", "left_identity", "right_identity"):
         if not np.array_equal(getattr(scores, name), getattr(other, name)):
             raise InputError(f"the two systems differ in {name}; score the same pairs in the same order with both")

@@ -14,8 +14,7 @@ import numpy as np
 
 from pairlearn.errors import InputError
 from pairlearn.evaluation import EER, MEASURES, DetCurve, Measure, Scores, det_curve
-from pairlearn.evaluation.intervals import Interval, Options, Sample
-from pairlearn.evaluation.resampling.spread import shares_left
+from pairlearn.evaluation.intervals import Interval, Options, Sample, best_sample
 from pairlearn.evaluation.scores import Column
 from pairlearn.report.codes import distinct
 from pairlearn.report.curves import curve_record, finite_thresholds, histogram, thin
@@ -82,17 +81,7 @@ def basis_of(scores: Scores, level: float) -> Basis:
     >>> basis_of(Scores([0.1, 0.2, 0.8, 0.9], [-1, -1, 1, 1]), 0.95).unit
     'pair'
     """
-    known = {"identity": scores.left_identity is not None, "example": scores.left is not None, "pair": True}
-    refused: list[str] = []
-    for unit in (unit for unit, is_known in known.items() if is_known):
-        try:
-            sample = Sample.of(scores, Options(level, unit=unit))
-            shares_left(EER().needed(sample.scores), sample.units)
-        except InputError as error:
-            refused.append(f"{unit}: {error}")
-        else:
-            return Basis(scores, sample, tuple(refused))
-    return Basis(scores, None, tuple(refused))
+    return Basis(scores, *best_sample(scores, Options(level), EER()))
 
 
 def measure_system(basis: Basis, plan: Plan, threshold: float | None) -> dict[str, Any]:
