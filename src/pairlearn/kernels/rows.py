@@ -22,6 +22,13 @@ def rows(A: Examples) -> Examples:
     return A
 
 
+def dense(A: Examples) -> Floats:
+    """Rows of numbers in float64, if none of them are sparse: subtracting a mean would fill their zeros."""
+    if sparse.issparse(rows(A)):
+        raise InputError("a standardised base needs dense rows; pass examples.toarray(), or take another base")
+    return np.asarray(A, dtype=np.float64)
+
+
 def inner(A: Examples, B: Examples) -> Floats:
     """⟨a, b⟩ for all rows, dense (len(A), len(B)); whole numbers are multiplied as float64, so that none overflows."""
     A, B = rows(A), rows(B)
