@@ -23,7 +23,7 @@ from pairlearn.evaluation import (
     verdict,
 )
 from pairlearn.evaluation.intervals import Interval
-from pairlearn.evaluation.verdicts import THRESHOLD
+from pairlearn.evaluation.verdicts import SEARCH, THRESHOLD
 
 Simulate = Callable[..., Scores]
 
@@ -114,26 +114,28 @@ def test_units_fall_back_and_the_sentence_says_so(simulate: Simulate) -> None:
 
 
 def test_every_situation_has_its_next_step() -> None:
-    def step(low: float, high: float, n_units: int = 500, machines: int = 1, best: str = "Euclid") -> str:
-        return Verdict(EER(), 0.05, {best: 0.06}, interval(low, high, n_units), machines=machines).next_step
+    def step(low: float, high: float, n_units: int = 500, search: str = SEARCH, best: str = "Euclid") -> str:
+        return Verdict(EER(), 0.05, {best: 0.06}, interval(low, high, n_units), search=search).next_step
 
     assert step(-0.02, -0.01) == THRESHOLD
-    assert step(0.01, 0.02) == "Use Euclid: it needs no training; or try `pairlearn select`."
-    assert step(0.01, 0.02, machines=12, best="plda") == "Use plda: it is simpler."
+    assert (
+        step(0.01, 0.02) == "Use Euclid: it needs no training; or try `pairlearn select`, which compares many machines."
+    )
+    assert step(0.01, 0.02, search="", best="plda") == "Use plda: it is simpler."
     assert step(-0.01, 0.02) == "Try `pairlearn select`, which compares many machines."
-    assert step(-0.01, 0.02, machines=12) == "Use Euclid, which is as good here: it needs no training."
-    assert step(0.0, 0.0, n_units=500, machines=12).startswith("Use Euclid, which is as good")
+    assert step(-0.01, 0.02, search="") == "Use Euclid, which is as good here: it needs no training."
+    assert step(0.0, 0.0, n_units=500, search="").startswith("Use Euclid, which is as good")
 
 
 def test_a_tie_of_few_identities_asks_for_as_many_as_would_tell() -> None:
     # ± 4 points at 40 identities are ± 1 point, the difference seen, at 16 times as many.
     few = Verdict(EER(), 0.05, {"Euclid": 0.06}, interval(-0.05, 0.03, n_units=40))
     assert few.next_step == (
-        "Test on more identities: 40 identities leave ± 4 points open; about 640 would tell such a difference."
+        "Test on more identities: 40 leave ± 4 points open; about 640 would tell such a difference."
     )
     # A difference that is nearly none would take any number.
     none = replace(few, difference=interval(-0.0401, 0.0399, n_units=40))
-    assert none.next_step == "Test on more identities: 40 identities leave ± 4 points open."
+    assert none.next_step == "Test on more identities: 40 leave ± 4 points open."
 
 
 def test_words_have_the_unit_of_the_measure() -> None:

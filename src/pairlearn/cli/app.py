@@ -48,6 +48,21 @@ COMMANDS: dict[str, Command] = {
         "Tell error rates, thresholds and how sure they are, for one or more systems on labelled pairs.",
         "pairlearn evaluate scores.csv --examples faces.parquet --class-column person --report report.html",
     ),
+    "rank": Command(
+        "Learn from preferences who comes first, predict, and put all in order.",
+        "pairlearn rank fit matches.csv --out ranker.safetensors; pairlearn rank order ranker.safetensors",
+        "Other tasks",
+    ),
+    "regress": Command(
+        "Learn a number per pair, such as how strongly a drug binds to a target, and write a model file.",
+        "pairlearn regress drugs.csv affinities.csv --right-examples targets.csv --out model.safetensors",
+        "Other tasks",
+    ),
+    "classify": Command(
+        "Learn classes from any similarity of two examples, definite or not.",
+        "pairlearn classify fit similarities.csv --class-column species --similarity precomputed",
+        "Other tasks",
+    ),
     "stream": Command(
         "Learn a distance from a stream of pairs; each pair is predicted first, then learnt from if it has a label.",
         "tail -f pairs.jsonl | pairlearn stream - --model metric.safetensors --out predictions.csv",
@@ -59,7 +74,8 @@ COMMANDS: dict[str, Command] = {
         "About",
     ),
 }
-"""The commands in the order of the help; each is the function of its name in `commands/NAME.py`."""
+"""The commands in the order of the help; each is the function of its name in `commands/NAME.py`, or a table of
+functions, one per step of the command."""
 
 
 class Commands(TyperGroup):
@@ -90,13 +106,13 @@ def load_command(name: str) -> Any:
     alone = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
     settings = {"help_option_names": ["-h", "--help"]}
     epilog = f"Example: {COMMANDS[name].example}"
-    if isinstance(function, typer.Typer):
-        group = typer.main.get_command(function)
-        group.name, group.epilog = name, epilog
-        return group
-    alone.command(name, epilog=epilog, context_settings=settings)(one_line_errors(function))
+    steps = function if isinstance(function, dict) else {name: function}
+    for step, each in steps.items():
+        alone.command(step, epilog=epilog, context_settings=settings)(one_line_errors(each))
     command = typer.main.get_command(alone)
     command.name = name
+    if len(steps) > 1:
+        command.help, command.epilog = COMMANDS[name].help, epilog
     return command
 
 

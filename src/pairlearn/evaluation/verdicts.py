@@ -17,13 +17,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import ceil, floor, isfinite, log10
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from scipy.special import stdtrit
 
 from pairlearn.errors import InputError
 from pairlearn.evaluation.intervals import Interval, Options, best_sample, check_same_pairs, paired_difference
-from pairlearn.evaluation.measures import EER, PERCENT, Measure, Rate, as_measure
+from pairlearn.evaluation.measures import EER, PERCENT, Rate, as_measure
 from pairlearn.evaluation.scores import Scores
 from pairlearn.words import counted, plural_of
 
@@ -35,6 +35,28 @@ FREE = ("euclid", "cosine")
 """Baselines that learn nothing."""
 THRESHOLD = "Set a threshold: `pairlearn evaluate SCORES --fmr 0.001` finds one and its error rates."
 """What to do with a model that is better, if pairs are to be accepted or rejected."""
+SEARCH = "`pairlearn select`, which compares many machines"
+"""What may find a better model, unless that has been tried."""
+
+
+class Named(Protocol):
+    """What a verdict must know of a measure, of scores or of anything else."""
+
+    @property
+    def key(self) -> str:
+        """Its name in records."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+
+    @property
+    def unit(self) -> str:
+        """How its numbers are written."""
+
+    @property
+    def larger_is_better(self) -> bool:
+        """Which side is the good one."""
 
 
 def relation_of(low: float | None, high: float | None, *, larger_is_better: bool = False) -> Relation:
@@ -70,7 +92,7 @@ class Verdict:
     """How a model stands to the best of its baselines, from a difference and its limits, however these were found.
 
     value: the measure of the model; against: of every baseline, by name. difference: value less that of the best one.
-    machines: how many were tried to find the model. use: what to do with a model that is better.
+    use: what to do with a model that is better. search: what may find a better one; "" if all that has been tried.
 
     >>> found = Interval(-0.02, -0.03, -0.01, 0.95, 0.005, 39.0, "jackknife", "identity", 40)
     >>> it = Verdict(EER(), 0.04, {"cosine": 0.07, "Euclid": 0.06}, found)
@@ -80,13 +102,13 @@ class Verdict:
     'EER 4 % against 6 %, -2 points [-3, -1] (95 % limits over 40 identities).'
     """
 
-    measure: Measure
+    measure: Named
     value: float
     against: Mapping[str, float]
     difference: Interval
     subject: str = "The model"
-    machines: int = 1
     use: str = THRESHOLD
+    search: str = SEARCH
 
     @property
     def best(self) -> str:
@@ -182,13 +204,14 @@ def verdict(
     level: float = 0.95,
     seed: int = 0,
     subject: str = "The model",
-    machines: int = 1,
     use: str = THRESHOLD,
+    search: str = SEARCH,
 ) -> Verdict:
     """Compare a model with baselines that scored the same pairs: the difference to the best of them, with limits.
 
     measure: the equal error rate unless given. Limits are over identities; over examples where these are unknown, else
     over pairs, and the sentence says so. seed: only for measures without influences, which are resampled.
+    subject, use, search: see `Verdict`.
 
     >>> import numpy as np
     >>> left, right = np.triu_indices(120, 1)
@@ -207,10 +230,10 @@ def verdict(
     against = {name: measured.value(other) for name, other in baselines.items()}
     found = paired_difference(sample, model, baselines[best_of(against, measured)], measured, level)
     found = in_hindsight(found, len(against), larger_is_better=measured.larger_is_better)
-    return Verdict(measured, measured.value(model), against, found, subject, machines, use)
+    return Verdict(measured, measured.value(model), against, found, subject, use, search)
 
 
-def best_of(against: Mapping[str, float], measure: Measure) -> str:
+def best_of(against: Mapping[str, float], measure: Named) -> str:
     """The name with the best value; of equal ones the first."""
     pick = max if measure.larger_is_better else min
     return pick(against, key=lambda name: against[name])
@@ -230,7 +253,7 @@ def _more_units(it: Verdict) -> str:
         return "Test on more pairs: these are too few for any limits."
     share = abs(found.estimate) / it.half if it.half else 1.0
     enough = f"; about {_round_up(found.n_units / share**2):,} would tell such a difference" if share > 0.1 else ""
-    left_open = f"{counted(found.n_units, found.unit)} leave ± {it.gap(it.half, '.2g')}{it.points} open"
+    left_open = f"{found.n_units:,} leave ± {it.gap(it.half, '.2g')}{it.points} open"
     return f"Test on more {plural_of(found.unit)}: {left_open}{enough}."
 
 
@@ -242,10 +265,10 @@ def _round_up(number: float) -> int:
 
 STEPS: tuple[tuple[Relation, Callable[[Verdict], bool], Callable[[Verdict], str]], ...] = (
     ("better", lambda it: True, lambda it: it.use),
-    ("worse", lambda it: it.machines == 1, lambda it: f"Use {it.best}: {_simpler(it)}; or try `pairlearn select`."),
+    ("worse", lambda it: it.search != "", lambda it: f"Use {it.best}: {_simpler(it)}; or try {it.search}."),
     ("worse", lambda it: True, lambda it: f"Use {it.best}: {_simpler(it)}."),
     ("tied", lambda it: it.difference.n_units < FEW, _more_units),
-    ("tied", lambda it: it.machines == 1, lambda it: "Try `pairlearn select`, which compares many machines."),
+    ("tied", lambda it: it.search != "", lambda it: f"Try {it.search}."),
     ("tied", lambda it: True, lambda it: f"Use {it.best}, which is as good here: {_simpler(it)}."),
 )
 """Situations and the step that fits: relation, further condition, words; the first row that fits is taken."""
