@@ -39,7 +39,9 @@ def _offers(folder: Path) -> None:
     """offers.csv and judged.csv, European: offers of shops and which of them somebody judged to be the same product."""
     rng = np.random.default_rng(7)
     product = np.repeat(np.arange(80), 3)
-    facts = np.column_stack([rng.lognormal(3, 1, 80), rng.uniform(5, 90, 80), rng.integers(1, 60, 80), rng.normal(size=80)])
+    facts = np.column_stack(
+        [rng.lognormal(3, 1, 80), rng.uniform(5, 90, 80), rng.integers(1, 60, 80), rng.normal(size=80)]
+    )
     seen = facts[product] * rng.lognormal(0, [0.12, 0.03, 0.01, 0.05], (240, 4))
     rows = [
         f"A{100 + i};{['Nord', 'Süd', 'West'][i % 3]};" + ";".join(f"{value:.3f}".replace(".", ",") for value in row)

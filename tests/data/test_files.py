@@ -270,3 +270,35 @@ def test_brackets_and_stars_in_a_name_are_just_a_name(name: str, tmp_path: Path)
     path = tmp_path / name
     frame.write_csv(path) if name.endswith("csv") else frame.write_parquet(path)
     assert np.asarray(read_examples(path).examples).tolist() == [[1.0], [2.0]]
+
+
+# --------------------------------------------------------------------------- labels of preferences
+
+
+def test_preferences_in_four_spellings(tmp_path: Path) -> None:
+    for cells in (("1", "-1", "0"), ("1.0", "0.0", "0.5"), ("left", "Right", "tie"), ("win", "loss", "draw")):
+        lines = [f"a,b,{cell}" for cell in cells]
+        table = read_pairs(put(tmp_path / "games.csv", "\n".join(["left,right,label", *lines]) + "\n"))
+        assert table.outcomes()[0].tolist() == [1, -1, 0]
+
+
+def test_a_zero_that_can_mean_two_things_is_asked_about(tmp_path: Path) -> None:
+    table = read_pairs(put(tmp_path / "games.csv", "left,right,label\na,b,1\nb,c,0\n"))
+    with pytest.raises(InputError, match=r"holds 0, 1 only, which can mean two things; labels are 1/-1/0, 1/0/0.5"):
+        table.outcomes()
+
+
+def test_empty_labels_are_left_out_and_places_stay(tmp_path: Path) -> None:
+    table = read_pairs(put(tmp_path / "games.csv", "left,right,label\na,b,\nb,c,1\nc,d,won\n")).labelled()
+    assert table.left == ("b", "c")
+    assert table.notes == ("1 pair without a label left out (column 'label')",)
+    with pytest.raises(InputError, match="line 4 holds 'won'"):
+        table.outcomes()
+
+
+def test_columns_in_another_order_are_those_that_were_learnt(tmp_path: Path) -> None:
+    first = read_examples(put(tmp_path / "first.csv", "id,x,y\na,1,2.5\nb,3,4.5\n"))
+    assert first.layout is not None
+    other = put(tmp_path / "other.csv", "id,y,x\na,2.5,1\nb,4.5,3\n")
+    table = read_examples(other, learnt=first.layout.as_json())
+    assert table.examples.tolist() == first.examples.tolist()

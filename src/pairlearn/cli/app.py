@@ -62,6 +62,21 @@ COMMANDS: dict[str, Command] = {
         "pairlearn pairs split faces.parquet --class-column person --out-dir parts",
         "Other tasks",
     ),
+    "rank": Command(
+        "Learn from preferences who comes first, predict, and put all in order.",
+        "pairlearn rank fit matches.csv --out ranker.safetensors; pairlearn rank order ranker.safetensors",
+        "Other tasks",
+    ),
+    "regress": Command(
+        "Learn a number per pair, such as how strongly a drug binds to a target, and write a model file.",
+        "pairlearn regress drugs.csv affinities.csv --right-examples targets.csv --out model.safetensors",
+        "Other tasks",
+    ),
+    "classify": Command(
+        "Learn classes from any similarity of two examples, definite or not.",
+        "pairlearn classify fit similarities.csv --class-column species --similarity precomputed",
+        "Other tasks",
+    ),
     "stream": Command(
         "Learn a distance from a stream of pairs; each pair is predicted first, then learnt from if it has a label.",
         "tail -f pairs.jsonl | pairlearn stream - --model metric.safetensors --out predictions.csv",
@@ -78,7 +93,8 @@ COMMANDS: dict[str, Command] = {
         "About",
     ),
 }
-"""The commands in the order of the help; each is the function of its name in `commands/NAME.py`."""
+"""The commands in the order of the help; each is the function of its name in `commands/NAME.py`, or a table of
+functions, one per step of the command."""
 
 
 class Commands(TyperGroup):
@@ -111,9 +127,13 @@ def load_command(name: str) -> Any:
     epilog = f"Example: {COMMANDS[name].example}"
     if isinstance(function, typer.Typer):
         return _load_group(function, name, epilog)
-    alone.command(name, epilog=epilog, context_settings=settings)(one_line_errors(function))
+    steps = function if isinstance(function, dict) else {name: function}
+    for step, each in steps.items():
+        alone.command(step, epilog=epilog, context_settings=settings)(one_line_errors(each))
     command = typer.main.get_command(alone)
     command.name = name
+    if len(steps) > 1:
+        command.help, command.epilog = COMMANDS[name].help, epilog
     return command
 
 

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 MOST_SCORED = 200_000
 """Training pairs that are scored for the training figures; beyond that a sample is."""
 SHOWN_WARNINGS = (ConflictWarning, DefinitenessWarning, SymmetryWarning)
+SIZES = ("C", "nu", "epsilon")
+"""Parameters of machines that are shown by name."""
+WORDS = {1: "same", -1: "different"}
+"""What labels of pairs mean where two are told apart."""
 MACHINES: dict[str, Callable[..., Any]] = {
     "svc": pl.PairSVC,
     "transductive": pl.TransductivePairSVC,
@@ -36,14 +40,19 @@ MACHINES: dict[str, Callable[..., Any]] = {
 """Machines that tell pairs apart, by the name of --machine."""
 
 
-def machine_of(name: str, **settings: Any) -> Any:
+def machine_of(name: str, *, base: str, **settings: Any) -> Any:
     """The machine of this name with those of the settings that it has."""
     if name not in MACHINES:
         raise InputError(f"there is no machine {name!r}; --machine is one of {', '.join(MACHINES)}")
     known = MACHINES[name]().get_params(deep=False)
-    left, comma, right = str(settings["base"]).partition(",")
-    settings["base"] = (left.strip(), right.strip()) if comma else left
+    settings["base"] = base_of(base)
     return MACHINES[name](**{key: value for key, value in settings.items() if key in known})
+
+
+def base_of(text: str) -> str | tuple[str, str]:
+    """A base kernel by name, or that of the left and of the right examples with a comma between them."""
+    left, comma, right = text.partition(",")
+    return (left.strip(), right.strip()) if comma else left
 
 
 # --------------------------------------------------------------------------- what to learn from
@@ -148,24 +157,31 @@ def refuse_ignorant(machine: Any) -> None:
     )
 
 
-def result_of(machine: Any, training: Training, notes: list[str], seed: int) -> dict[str, Any]:
-    """What was learnt from, and what came out."""
-    labels = training.labels
+def facts_of(machine: Any, pairs: Pairs, notes: list[str]) -> dict[str, Any]:
+    """What a machine learnt from, and how that went."""
     return {
         "machine": type(machine).__name__,
         "kernel": machine.kernel,
         "base": machine.base,
-        **{name: getattr(machine, name) for name in ("C", "nu") if hasattr(machine, name)},
+        **{name: getattr(machine, name) for name in SIZES if hasattr(machine, name)},
         "warnings": notes,
-        "examples": training.pairs.n_examples,
-        "pairs": len(training.pairs),
-        "positives": int((labels > 0).sum()),
-        "unlabelled": int((labels == 0).sum()),
-        "labels": training.spelling,
+        "examples": pairs.n_examples,
+        "pairs": len(pairs),
         "status": machine.fit_status_,
         "kkt_gap": machine.kkt_gap_,
         "support_pairs": machine.n_support_,
         "plan": str(machine.plan_),
+    }
+
+
+def result_of(machine: Any, training: Training, notes: list[str], seed: int) -> dict[str, Any]:
+    """What was learnt from, and what came out."""
+    labels = training.labels
+    return {
+        **facts_of(machine, training.pairs, notes),
+        "positives": int((labels > 0).sum()),
+        "unlabelled": int((labels == 0).sum()),
+        "labels": training.spelling,
         "training": _training_figures(machine, training, seed),
     }
 
@@ -186,21 +202,29 @@ def _training_figures(machine: Any, training: Training, seed: int) -> dict[str, 
 
 def show(run: Run, result: dict[str, Any]) -> None:
     """The result of a fit in words."""
-    for note in result["warnings"]:
-        run.warn(note)
     unlabelled = f", {result['unlabelled']:,} unlabelled" if result["unlabelled"] else ""
-    sized = ", ".join(f"{name} = {result[name]:g}" for name in ("C", "nu") if name in result)
     rows = {
         "pairs": f"{result['pairs']:,} of {counted(result['examples'], 'example')}, {result['positives']:,} positive"
         + unlabelled,
         "labels": spelled(result["labels"]) if result["labels"] else "from classes: same → +1, different → −1",
+    }
+    show_facts(run, result, rows, {"training EER": _in_words(result["training"])})
+
+
+def show_facts(run: Run, result: Mapping[str, Any], first: Mapping[str, str], last: Mapping[str, str]) -> None:
+    """What a machine learnt from and how that went, between the first and last lines of a command's own."""
+    for note in result["warnings"]:
+        run.warn(note)
+    sized = ", ".join(f"{name} = {result[name]:g}" for name in SIZES if name in result)
+    rows = {
+        **first,
         "machine": f"{result['machine']}, {result['kernel']} on {result['base']}, {sized}",
         "status": result["status"],
         "KKT gap": f"{result['kkt_gap']:.2g}",
         "support pairs": f"{result['support_pairs']:,}",
         "time": f"{time.perf_counter() - run.began:.1f} s",
         "plan": result["plan"],
-        "training EER": _in_words(result["training"]),
+        **last,
     }
     run.out.print(facts(rows), highlight=False)
     if result["status"] != "converged":
@@ -218,8 +242,6 @@ def _in_words(training: dict[str, Any] | None) -> str:
     return f"{eers[MODEL]}" + (f" (beside {beside})" if beside else "") + f" on {of}: flattering, test on others"
 
 
-def spelled(spelling: Mapping[str, int]) -> str:
+def spelled(spelling: Mapping[str, int], words: Mapping[int, str] = WORDS) -> str:
     """The mapping of labels in words."""
-    return ", ".join(
-        f"{name} → {value:+d} ({'same' if value > 0 else 'different'})" for name, value in spelling.items()
-    )
+    return ", ".join(f"{name} → {f'{value:+d}' if value else 0} ({words[value]})" for name, value in spelling.items())

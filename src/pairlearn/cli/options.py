@@ -53,6 +53,12 @@ Confidence = Annotated[
         rich_help_panel="Decisions",
     ),
 ]
+TableOut = Annotated[
+    Path, typer.Option("--out", "-o", help="Table to write: .csv, .tsv, .jsonl, .parquet or .npz; - for stdout.")
+]
+Folds = Annotated[
+    int, typer.Option(min=0, help="Parts that are held out in turn to test the model beside baselines; 0 for no test.")
+]
 Seed = Annotated[int, typer.Option(help="Seed of every random choice.")]
 RightExamples = Annotated[
     Path | None,

@@ -130,6 +130,19 @@ class Run:
             self.record(path, result)
             self.note(f"{what} written to {path}")
 
+    def beside(self, path: Path) -> Console:
+        """Where words about a table go: a table on stdout keeps it to itself."""
+        return self.err if str(path) == "-" else self.out
+
+    def deliver(
+        self, path: Path, columns: Mapping[str, Any], what: str, result: Mapping[str, Any], inline: Mapping[str, Any]
+    ) -> None:
+        """Write a table and finish; with --json and no file, the JSON object holds `inline` instead of the table."""
+        on_stdout = str(path) == "-"
+        if not (self.as_json and on_stdout):
+            self.table(path, columns, what, result)
+        self.finish({**result, **(inline if on_stdout else {"out": str(path)})})
+
     def record(self, path: Path, result: Mapping[str, Any]) -> None:
         """Write the record of this run beside one of its outputs."""
         facts = {**self._facts(), "finished": _now(), "seconds": time.perf_counter() - self.began}
@@ -156,6 +169,12 @@ def read_about(path: Path) -> dict[str, Any]:
 def learnt_from(about: Mapping[str, Any], role: str = "examples") -> dict[str, Any]:
     """The layout of the table that a model was learnt from, as `read_examples` wants it."""
     return dict(about.get("inputs", {}).get(role, {}).get("layout", {}))
+
+
+def known_ids(about: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """The ids that a model without a table of examples knows; None for a model with one."""
+    ids = about.get("inputs", {}).get("examples", {}).get("ids")
+    return None if ids is None else tuple(ids)
 
 
 def _plain(value: Any) -> Any:

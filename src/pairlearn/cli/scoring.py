@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.console import Console
 
 import pairlearn as pl
-from pairlearn.cli.comparison import curves_of, rates, rates_table, show_verdict, verdict
+from pairlearn.cli.comparison import MODEL, curves_of, rates, rates_table, show_verdict, verdict
 from pairlearn.cli.comparison import scored as systems_of
-from pairlearn.cli.fitting import spelled
-from pairlearn.cli.run import Run, learnt_from
+from pairlearn.cli.fitting import WORDS, spelled
+from pairlearn.cli.run import Run, known_ids, learnt_from
+from pairlearn.cli.tasks import judging
+from pairlearn.cli.tasks.task import Task, task_of
 from pairlearn.cli.terminal import percent, say
 from pairlearn.data.layout import Columns
 from pairlearn.data.tables import ExampleTable, PairTable
@@ -21,8 +24,6 @@ from pairlearn.errors import InputError
 from pairlearn.evaluation import LogisticCalibration, Scores, threshold_at_fmr
 from pairlearn.pairs import Pairs
 from pairlearn.words import counted
-
-DECISIONS = {1: "same", -1: "different"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +62,8 @@ class Tables:
         names: tuple[str, str, str],
     ) -> Tables:
         """Read the same columns that the model was learnt from."""
+        if known_ids(about) is not None:
+            raise InputError("this model was learnt from ids alone and knows no features; use pairlearn rank predict")
         left = run.examples(examples, columns, learnt=learnt_from(about))
         other = (
             None if right is None else run.examples(right, Columns(), learnt=learnt_from(about, "right"), role="right")
@@ -82,6 +85,11 @@ def verifier_of(
 ) -> pl.Verifier:
     """The machine with a threshold at this FMR, and probabilities, both from labelled pairs."""
     plain = machine.model if isinstance(machine, pl.Verifier) else machine
+    if task_of(plain).judgement is not None:
+        raise InputError(
+            f"this model is for {task_of(plain).name}, where no false match rate can set a threshold; "
+            "use pairlearn score without --fmr"
+        )
     if given.table.cells is None:
         raise InputError(
             f"{given.table.source} has no column {given.table.label!r}, but a threshold is set by labelled pairs; name "
@@ -106,29 +114,60 @@ def threshold_facts(verifier: pl.Verifier) -> dict[str, Any]:
     return {"threshold": float(threshold), "rule": str(threshold)}
 
 
-def scored(machine: Any, tested: Tested) -> dict[str, Any]:
-    """The columns of the table of scores."""
+def scored(machine: Any, tested: Tested, task: Task) -> dict[str, Any]:
+    """The columns of the table of answers."""
     values = machine.decision_function(tested.pairs)
-    columns: dict[str, Any] = {"left": tested.table.left, "right": tested.table.right, "score": values}
+    columns: dict[str, Any] = {"left": tested.table.left, "right": tested.table.right}
+    columns |= task.answers(tested.table, values)
     if isinstance(machine, pl.Verifier):
         decided = np.where(values >= float(machine.threshold), 1, -1)
-        columns["decision"] = [DECISIONS[sign] for sign in decided.tolist()]
+        columns["decision"] = [WORDS[sign] for sign in decided.tolist()]
         if machine.calibration is not None:
             columns["probability"] = machine.calibration.probability(values)
-    if tested.table.labels is not None:
-        columns["label"] = tested.table.labels
+    if tested.table.cells is not None:
+        columns["label"] = judging.written_labels(task, tested.table)
     return columns
+
+
+def score_and_write(
+    run: Run, machine: Any, about: Mapping[str, Any], tested: Tested, out: Path, *, reflexive: bool = False
+) -> None:
+    """Score, say how good that is where labels are known, and write the table."""
+    task = task_of(machine)
+    found = scored(machine, tested, task)
+    result = {"model": str(run.options["model"]), "task": task.name, "pairs": len(tested.table)}
+    if tested.table.cells is not None:
+        shown = run.beside(out)
+        result |= (
+            show_rates(shown, machine, tested, found, reflexive)
+            if task.judgement is None
+            else show_figures(shown, task, about, tested, found)
+        )
+    values = found[task.column]
+    run.deliver(out, found, f"{len(tested.table):,} {task.column}s", result, {f"{task.column}s": values.tolist()})
+
+
+def show_figures(
+    console: Console, task: Task, about: Mapping[str, Any], tested: Tested, found: Mapping[str, Any]
+) -> dict[str, Any]:
+    """How good answers to a question of its own are, beside what needs no model."""
+    assert task.judgement is not None
+    truth, spelling = task.labels(tested.table)
+    answers = {MODEL: found[task.column], **task.floor(about, len(truth))}
+    record = judging.judge_pairs(task, answers, truth, *judging.sides_of(tested.pairs), use="", search="")
+    if spelling:
+        say(console, f"labels read as {spelled(spelling, task.words)}")
+    judging.show(console, task.judgement, record, counted(record["pairs"], "labelled pair"))
+    return {"labels": dict(spelling), **record}
 
 
 # --------------------------------------------------------------------------- error rates
 
 
-def show_rates(run: Run, machine: Any, tested: Tested, found: Mapping[str, Any], reflexive: bool) -> dict[str, Any]:
-    """Error rates of the model beside the baselines, in words and for the record; nothing without labels."""
-    if tested.table.labels is None:
-        return {}
-    # Scores on stdout keep it to themselves.
-    console = run.err if run.options["out"] == Path("-") else run.out
+def show_rates(
+    console: Console, machine: Any, tested: Tested, found: Mapping[str, Any], reflexive: bool
+) -> dict[str, Any]:
+    """Error rates of the model beside the baselines, in words and for the record."""
     labels, spelling = tested.table.required_labels()
     pairs = tested.pairs
     systems = systems_of(machine, pairs, labels, found["score"], tested.classes)

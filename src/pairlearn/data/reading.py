@@ -43,6 +43,9 @@ def read_examples(
     asked = columns or Columns()
     asked = asked.like(learnt, sheet) if learnt else asked
     layout = find_layout(sheet, asked)
+    if learnt and set(layout.columns) == set(learnt["columns"]):
+        # A table may have its columns in another order than the one that was learnt from.
+        layout = replace(layout, columns=tuple(learnt["columns"]))
     classes = None if layout.classes is None else sheet.ids(layout.classes)
     examples = sheet.features(layout.columns)
     if not asked.features and examples.shape[1] == len(layout.columns):

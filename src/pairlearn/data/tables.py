@@ -10,7 +10,7 @@ import numpy as np
 
 from pairlearn.data.files.cells import is_missing, is_number
 from pairlearn.data.files.sources import Source
-from pairlearn.data.labels import read_labels
+from pairlearn.data.labels import OUTCOMES, read_labels
 from pairlearn.data.layout import Layout
 from pairlearn.errors import InputError, MissingIdsError
 from pairlearn.pairs import Pairs, find_rows, rows_by_id
@@ -51,7 +51,8 @@ class ExampleTable:
 class PairTable:
     """Ids of both sides of every pair and, if the file has them, the cells of its label column.
 
-    What the cells mean depends on the task: `labels` reads them as same or different, `numbers` as a value per pair.
+    What the cells mean depends on the task: `labels` reads them as same or different, `outcomes` as who comes first,
+    `numbers` as a value per pair. `rows` are the rows of the file, where some were left out.
     """
 
     source: Source
@@ -60,6 +61,7 @@ class PairTable:
     cells: tuple[str | None, ...] | None = None
     label: str = "label"
     notes: tuple[str, ...] = ()
+    rows: tuple[int, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.left)
@@ -80,6 +82,10 @@ class PairTable:
         except MissingIdsError as error:
             raise MissingIdsError(f"{self.source} with {tables}: {error}", error.missing) from None
 
+    def place(self, row: int) -> str:
+        """Where a pair stands in the file."""
+        return self.source.place(row if self.rows is None else self.rows[row])
+
     def required_cells(self) -> tuple[str | None, ...]:
         """The cells of the label column, or what to do if there is none."""
         if self.cells is None:
@@ -88,7 +94,7 @@ class PairTable:
 
     @cached_property
     def _read(self) -> tuple[Ints, dict[str, int]]:
-        return read_labels(self.required_cells(), f"{self.source}, column {self.label!r}", self.source.place)
+        return read_labels(self.required_cells(), f"{self.source}, column {self.label!r}", self.place)
 
     @property
     def labels(self) -> Ints | None:
@@ -111,11 +117,27 @@ class PairTable:
         found, spelling = read_labels(
             [cells[row] for row in known],
             f"{self.source}, column {self.label!r}",
-            lambda place: self.source.place(known[place]),
+            lambda place: self.place(known[place]),
         )
         labels = np.zeros(len(cells), dtype=np.int64)
         labels[known] = found
         return labels, spelling
+
+    def outcomes(self) -> tuple[Ints, Mapping[str, int]]:
+        """Preferences +1 (left first), −1 (right first), 0 (tie) and their spelling."""
+        return read_labels(self.required_cells(), f"{self.source}, column {self.label!r}", self.place, OUTCOMES)
+
+    def labelled(self) -> PairTable:
+        """The pairs whose label is not empty; a note says how many were left out."""
+        cells = self.cells or ()
+        empty = [row for row, cell in enumerate(cells) if is_missing(cell)]
+        if not empty:
+            return self
+        rows = tuple(row for row, cell in enumerate(cells) if not is_missing(cell))
+        note = f"{counted(len(empty), 'pair')} without a label left out (column {self.label!r})"
+        left, right = (tuple(side[row] for row in rows) for side in (self.left, self.right))
+        kept = tuple(cells[row] for row in rows)
+        return PairTable(self.source, left, right, kept, self.label, (*self.notes, note), rows)
 
     def numbers(self) -> Floats:
         """One finite number per pair, (n,)."""
@@ -123,7 +145,7 @@ class PairTable:
         for row, cell in enumerate(cells):
             if cell is None or not is_number(cell) or not np.isfinite(float(cell)):
                 raise InputError(
-                    f"{self.source}, {self.source.place(row)}, column {self.label!r} holds "
+                    f"{self.source}, {self.place(row)}, column {self.label!r} holds "
                     f"{repr(cell) if cell else 'nothing'}; give one finite number per pair, or drop the row"
                 )
         return np.array([float(cell) for cell in cells if cell is not None])

@@ -22,6 +22,7 @@ from pairlearn.cli.options import (
     Model,
     RightColumn,
     RightExamples,
+    TableOut,
     columns_of,
 )
 
@@ -32,9 +33,7 @@ def score(
     pairs: Annotated[
         Path, typer.Argument(metavar="PAIRS", help="Pairs to score: columns left, right and perhaps label.")
     ],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", help="Table to write: .csv, .tsv, .jsonl, .parquet or .npz; - for stdout.")
-    ] = Path("-"),
+    out: TableOut = Path("-"),
     fmr: Fmr = None,
     confidence: Confidence = None,
     development: Annotated[
@@ -55,7 +54,7 @@ def score(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Score pairs with a model: larger means more alike.
+    """Score pairs with a model: larger means more alike; of a ranker, who comes first; of a regression, how much.
 
     A model with a threshold (`pairlearn decide`), or --fmr, adds a decision and a probability to every pair. With
     labels it also prints error rates, beside those of the untrained Euclid and cosine baselines.
@@ -75,12 +74,4 @@ def score(
     if fmr is not None:
         given = tested if development is None else tables.pairs(run, development, role="development")
         machine = scoring.verifier_of(run, machine, given, fmr, confidence, own=development is None)
-    found = scoring.scored(machine, tested)
-    result = {
-        "model": str(model),
-        "pairs": len(tested.table),
-        **scoring.show_rates(run, machine, tested, found, reflexive),
-    }
-    if not as_json or str(out) != "-":
-        run.table(out, found, f"{len(tested.table):,} scores", result)
-    run.finish({**result, **({"scores": found["score"].tolist()} if str(out) == "-" else {"out": str(out)})})
+    scoring.score_and_write(run, machine, about, tested, out, reflexive=reflexive)
