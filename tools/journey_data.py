@@ -38,20 +38,19 @@ def _faces(folder: Path) -> None:
 def _offers(folder: Path) -> None:
     """offers.csv and judged.csv, European: offers of shops and which of them somebody judged to be the same product."""
     rng = np.random.default_rng(7)
-    product = np.repeat(np.arange(80), 3)
-    facts = np.column_stack(
-        [rng.lognormal(3, 1, 80), rng.uniform(5, 90, 80), rng.integers(1, 60, 80), rng.normal(size=80)]
-    )
-    seen = facts[product] * rng.lognormal(0, [0.12, 0.03, 0.01, 0.05], (240, 4))
+    n = 200
+    product = np.repeat(np.arange(n), 3)
+    facts = [rng.lognormal(3, 0.5, n), rng.uniform(40, 60, n), rng.uniform(10, 14, n), rng.uniform(1, 2, n)]
+    seen = np.column_stack(facts)[product] * rng.lognormal(0, [0.25, 0.004, 0.006, 0.3], (3 * n, 4))
     rows = [
-        f"A{100 + i};{['Nord', 'Süd', 'West'][i % 3]};" + ";".join(f"{value:.3f}".replace(".", ",") for value in row)
+        f"A{1000 + i};{['Nord', 'Süd', 'West'][i % 3]};" + ";".join(f"{value:.3f}".replace(".", ",") for value in row)
         for i, row in enumerate(seen)
     ]
     header = "angebot;shop;preis;länge;gewicht;farbe"
     (folder / "offers.csv").write_text("\n".join([header, *rows]) + "\n", encoding="utf-8-sig")
-    same = [(3 * k + i, 3 * k + j) for k in range(80) for i, j in ((0, 1), (0, 2), (1, 2))]
-    other = [tuple(rng.choice(240, 2, replace=False)) for _ in range(900)]
+    same = [(3 * k + i, 3 * k + j) for k in range(n) for i, j in ((0, 1), (0, 2), (1, 2))]
+    other = [tuple(rng.choice(3 * n, 2, replace=False)) for _ in range(6000)]
     judged = [(i, j, "same" if product[i] == product[j] else "different") for i, j in [*same, *other]]
     order = rng.permutation(len(judged))
-    lines = [f"A{100 + judged[k][0]};A{100 + judged[k][1]};{judged[k][2]}" for k in order]
+    lines = [f"A{1000 + judged[k][0]};A{1000 + judged[k][1]};{judged[k][2]}" for k in order]
     (folder / "judged.csv").write_text("\n".join(["left;right;label", *lines]) + "\n")
