@@ -153,8 +153,10 @@ def one_line_errors(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def _mendable() -> Iterator[None]:
+    from pairlearn.cli.deferred import defer
     from pairlearn.errors import InputError
 
+    defer("scipy.stats")
     try:
         yield
     except KeyboardInterrupt:

@@ -165,7 +165,7 @@ def facts_of(machine: Any, pairs: Pairs, notes: list[str]) -> dict[str, Any]:
         "base": machine.base,
         **{name: getattr(machine, name) for name in SIZES if hasattr(machine, name)},
         "warnings": notes,
-        "examples": pairs.n_examples,
+        "examples": pairs.compacted().pairs.n_examples,
         "pairs": len(pairs),
         "status": machine.fit_status_,
         "kkt_gap": machine.kkt_gap_,
