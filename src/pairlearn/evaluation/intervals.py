@@ -48,7 +48,7 @@ from pairlearn.evaluation.resampling.influence import WeightedCurve
 from pairlearn.evaluation.resampling.limits import counted_limits, half_width, plain_limits, share_limits
 from pairlearn.evaluation.resampling.spread import Spread, Statistic, bootstrap, jackknife
 from pairlearn.evaluation.resampling.units import Units, units_of
-from pairlearn.evaluation.scores import Scores
+from pairlearn.evaluation.scores import Scores, check_scores
 from pairlearn.types import Floats
 
 METHODS = {"bootstrap": bootstrap, "jackknife": jackknife}
@@ -197,7 +197,7 @@ class Sample:
 
 def _prepared(scores: Scores, by: Scores) -> Scores:
     """Without reflexive pairs, by rising values of `by`."""
-    return scores[np.argsort(by.values, kind="stable")].without_reflexive()
+    return check_scores(scores)[np.argsort(by.values, kind="stable")].without_reflexive()
 
 
 def _units(scores: Scores, options: Options) -> Units:
@@ -314,5 +314,5 @@ def det_band(
 
 def _check_same_pairs(scores: Scores, other: Scores) -> None:
     for name in ("labels", "left", "right", "left_identity", "right_identity"):
-        if not np.array_equal(getattr(scores, name), getattr(other, name)):
+        if not np.array_equal(getattr(check_scores(scores), name), getattr(check_scores(other), name)):
             raise InputError(f"the two systems differ in {name}; score the same pairs in the same order with both")
