@@ -82,8 +82,9 @@ def refuse_nonfinite(values: Floats, name: str) -> None:
         return
     kind = "NaN" if np.isnan(values).any() else "infinity"
     where = "row " + str(int(np.nonzero(bad)[0][0])) if values.ndim > 1 else "entry " + str(int(bad.argmax()))
+    verb = "contain" if name.endswith("s") else "contains"
     raise InputError(
-        f"{name} contain {kind} (first in {where}, {int(bad.sum())} in all); impute or drop these rows first"
+        f"{name} {verb} {kind} (first in {where}, {int(bad.sum())} in all); impute or drop these rows first"
     )
 
 

@@ -233,7 +233,7 @@ def test_s_norm_lowers_errors_where_examples_differ_in_loudness() -> None:
         ({"top": 1}, "top must be from 2 to the size of the cohort, 27, got 1"),
         ({"top": 28}, "got 28"),
         ({"cohort": COHORT[:1]}, "has 1 of the at least 2 examples"),
-        ({"cohort": [[np.nan, 1.0]] * 3}, "cohort contain NaN"),
+        ({"cohort": [[np.nan, 1.0]] * 3}, "cohort contains NaN"),
         ({"model": object()}, "decision_function"),
     ],
 )

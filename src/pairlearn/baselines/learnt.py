@@ -21,6 +21,7 @@ from pairlearn.errors import InputError
 from pairlearn.examples import check_sides
 from pairlearn.features import note_features, same_features
 from pairlearn.types import Examples, Floats, Ints
+from pairlearn.words import counted
 
 Measure = Literal["euclid", "cosine"]
 
@@ -60,8 +61,8 @@ class LearntBaseline(Baseline):
     def _mapped(self, rows: Floats) -> Floats:
         if rows.shape[1] != self.n_features_in_:
             raise InputError(
-                f"examples have {rows.shape[1]} features, but the baseline was fitted with {self.n_features_in_}; "
-                "pass the same features"
+                f"examples have {counted(rows.shape[1], 'feature')}, but the baseline was fitted with "
+                f"{self.n_features_in_}; pass the same features"
             )
         return self._map(rows)
 

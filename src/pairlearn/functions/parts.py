@@ -23,6 +23,7 @@ from pairlearn.operators.rows import PairRows
 from pairlearn.operators.source import Source, join_sources
 from pairlearn.pair_kernels import Table, ViewKernel
 from pairlearn.types import Examples, Floats, Ints
+from pairlearn.words import counted
 
 BLOCK = 2**28
 """Bytes that scoring may use for one block of kernel values."""
@@ -161,7 +162,7 @@ def _dots(T: Floats, F: Floats, a: Ints, b: Ints) -> Floats:
 
 def _of_width(Z: Floats | None, width: int, what: str) -> Floats:
     if Z is None or Z.shape[1] != width:
-        found = "no features" if Z is None else f"{Z.shape[1]} features"
+        found = "no features" if Z is None else counted(Z.shape[1], "feature")
         raise InputError(f"{what} have {found}, but the model was fitted with {width}")
     return Z
 

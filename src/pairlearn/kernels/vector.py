@@ -246,7 +246,9 @@ class Standardised(Kernel):
             raise InputError("mean and scale are fixed at fit; call kernel.resolved(examples) first")
         X, scale = dense(A), np.array(self.scale)
         if X.shape[1] != len(scale):
-            raise InputError(f"examples have {X.shape[1]} features, but the model was fitted with {len(scale)}")
+            raise InputError(
+                f"examples have {counted(X.shape[1], 'feature')}, but the model was fitted with {len(scale)}"
+            )
         inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
         return (X - np.array(self.mean)) * inverse
 

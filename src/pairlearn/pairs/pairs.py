@@ -33,7 +33,7 @@ from pairlearn.pairs.tables import (
     used_rows,
 )
 from pairlearn.types import Bools, Examples, Floats, Ints
-from pairlearn.words import counted
+from pairlearn.words import counted, crossed
 
 
 class Pairs:
@@ -188,8 +188,7 @@ class Pairs:
 
     def __repr__(self) -> str:
         kind = "all " if self.triangle else ""
-        of = " × ".join(map(str, sizes(self.tables)))
-        return f"Pairs({kind}{counted(len(self), 'pair')} of {of} examples)"
+        return f"Pairs({kind}{counted(len(self), 'pair')} of {crossed(sizes(self.tables), 'example')})"
 
     # -- slicing
 

@@ -88,8 +88,8 @@ def _maps(part: Any) -> bool:
 def _check_width(name: str, part: Any, width: int | None) -> None:
     """A part takes as many features as come in, where both are known."""
     taken = getattr(part, "n_features_in_", None)
-    if None not in (taken, width) and taken != width:
-        raise InputError(f"{name!r} takes {taken} features, but is given {width}")
+    if taken is not None and width is not None and taken != width:
+        raise InputError(f"{name!r} takes {counted(taken, 'feature')}, but is given {width}")
 
 
 def _check_metric(metric: Any) -> None:

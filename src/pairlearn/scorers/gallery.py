@@ -19,6 +19,7 @@ from pairlearn.features import same_features
 from pairlearn.kernels import Linear
 from pairlearn.scorers.scorer import as_scorer, in_parts, score_all
 from pairlearn.types import Examples, Floats, Ints
+from pairlearn.words import counted
 
 POOLINGS = {"examples": ("mean", "direction"), "scores": ("mean", "max")}
 """What may be pooled, and how."""
@@ -66,7 +67,7 @@ class Gallery:
             raise InputError('these examples have no mean; use pool="scores"')
 
     def __repr__(self) -> str:
-        enrolled = f"{count_examples(self.examples)} examples of {len(self.names)} identities"
+        enrolled = f"{counted(len(self.identities), 'example')} of {counted(len(self.names), 'identity')}"
         return f"Gallery({self.model!r}, {enrolled}, pool={self.pool!r}, how={self.how!r})"
 
     @cached_property

@@ -19,6 +19,7 @@ from pairlearn.features import same_features
 from pairlearn.pairs import all_pairs, as_pairs
 from pairlearn.scorers.scorer import as_scorer, in_parts, score_all
 from pairlearn.types import Examples, Floats
+from pairlearn.words import counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,7 +70,7 @@ class NormalisedScorer:
             _check_symmetric(self.model, take_examples(self.cohort, np.arange(min(n, 8))))
 
     def __repr__(self) -> str:
-        cohort = f"cohort of {count_examples(self.cohort)} examples"
+        cohort = f"cohort of {counted(count_examples(self.cohort), 'example')}"
         return f"NormalisedScorer({self.model!r}, {cohort}, method={self.method!r}, top={self.top!r})"
 
     @property

@@ -15,6 +15,7 @@ from pairlearn.examples import count_examples, refuse_nonfinite
 from pairlearn.similarities.basis_expansion import BasisExpansion, similarity_tags
 from pairlearn.similarities.blocks import Progress, validated_examples
 from pairlearn.types import Floats, Ints
+from pairlearn.words import counted
 
 
 class BasisSVC(ClassifierMixin, BaseEstimator):
@@ -158,7 +159,9 @@ def check_classes(y: Any, n_examples: int) -> Any:
         refuse_nonfinite(labels, "classes")
     check_classification_targets(labels)
     if len(labels) != n_examples:
-        raise InputError(f"there are {n_examples} examples but {len(labels)} classes in y; give one per example")
+        raise InputError(
+            f"{counted(len(labels), 'class')} in y for {counted(n_examples, 'example')}; give one per example"
+        )
     if len(np.unique(labels)) < 2:
         raise InputError(f"all examples are of one class, {labels[0]!r}; at least two classes are needed")
     return labels
