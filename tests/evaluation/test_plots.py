@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,15 @@ import pytest
 
 from pairlearn.errors import InputError
 from pairlearn.evaluation import DetCurve, Scores, det_band, det_curve, reliability
-from pairlearn.evaluation.plots import SCALES, draw_det, draw_histogram, draw_rates, draw_reliability
+from pairlearn.evaluation.plots import (
+    COLOURS,
+    SCALES,
+    draw_det,
+    draw_histogram,
+    draw_rates,
+    draw_reliability,
+    draw_stages,
+)
 
 pytest.importorskip("matplotlib")
 
@@ -22,11 +31,26 @@ def curve(shift: float, n: int = 400) -> DetCurve:
     return det_curve(Scores(rng.normal(size=2 * n) + shift * (labels > 0), labels))
 
 
+def _labelled(ax):
+    return [line for line in ax.lines if "EER" in str(line.get_label())]
+
+
+def boxes(ax, texts):
+    """Where texts stand in the figure, after a drawing."""
+    ax.figure.draw_without_rendering()
+    return [text.get_window_extent() for text in texts]
+
+
+def overlap(boxes) -> bool:
+    """Whether two of the boxes share a point."""
+    return any(one.overlaps(other) for one, other in combinations(boxes, 2))
+
+
 @pytest.mark.parametrize("scale", SCALES)
 def test_draws_a_labelled_line_and_its_equal_error_rate(scale: str) -> None:
     first, second = curve(3.0), curve(2.0)
     ax = draw_det({"tensor": first, "metric": second}, scale=scale)
-    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    names = [text.get_text() for text in ax.figure.legends[0].get_texts()]
     assert names == [
         f"tensor  (EER {100 * first.equal_error_rate:.2f} %)",
         f"metric  (EER {100 * second.equal_error_rate:.1f} %)",
@@ -81,7 +105,19 @@ def test_writes_the_format_its_name_asks_for(tmp_path: Path, suffix: str) -> Non
 def test_perfect_and_hopeless_curves_can_be_drawn(tmp_path: Path, scale: str) -> None:
     perfect = det_curve(Scores([0.0, 1.0], [-1, 1]))
     hopeless = det_curve(Scores([0.0, 1.0], [1, -1]))
-    draw_det({"perfect": perfect, "hopeless": hopeless}, tmp_path / "det.png", scale=scale)
+    path = tmp_path / "det.png"
+    ax = draw_det({"perfect": perfect, "hopeless": hopeless}, path, scale=scale)
+    assert path.read_bytes().startswith(b"\x89PNG")
+    texts = [text.get_text() for text in ax.figure.legends[0].get_texts()]
+    assert texts == ["perfect  (EER 0.00 %)", "hopeless  (EER 100 %)"]
+    marks = [float(line.get_xdata()[0]) for line in ax.lines if line.get_marker() == "o"]
+    assert marks == [0.0, 1.0]
+    for name, line in zip(("perfect", "hopeless"), _labelled(ax), strict=True):
+        x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+        assert np.isfinite(ax.transData.transform(np.column_stack([x, y]))).all()
+        # Along the two sides at rate 0, or at rate 1.
+        distances = np.minimum(x, y) if name == "perfect" else np.minimum(1 - x, 1 - y)
+        np.testing.assert_allclose(distances, 0.0, atol=2e-9)
 
 
 def test_draws_into_given_axes_with_ticks_in_per_cent() -> None:
@@ -129,8 +165,81 @@ def test_matplotlib_is_loaded_only_for_drawing() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def _labelled(ax):
-    return [line for line in ax.lines if "EER" in str(line.get_label())]
+def test_baselines_are_grey_and_no_two_curves_look_alike() -> None:
+    systems = {f"system {k} with a name that is longer than most of them are": curve(3 - k / 4) for k in range(8)}
+    names = list(systems)
+    ax = draw_det(systems, baselines=names[3:])
+    lines = _labelled(ax)
+    assert [line.get_color() for line in lines] == [*COLOURS[:3], *["0.45"] * 5]
+    assert len({(line.get_color(), str(line._unscaled_dash_pattern)) for line in lines}) == 8
+    (legend,) = ax.figure.legends
+    (area,) = boxes(ax, [legend])
+    assert not area.overlaps(ax.get_tightbbox())
+    assert ax.figure.bbox.containsx(area.x0)
+    assert ax.figure.bbox.containsx(area.x1)
+    assert ax.figure.bbox.containsy(area.y0)
+
+
+def test_the_axes_end_where_nothing_is_seen() -> None:
+    """A poor system with a million pairs: its rates of 1e-6 stand beside FNMRs above the end of the axis."""
+    from scipy.special import ndtr
+
+    at = np.linspace(-7, 8, 3000)
+    (low, _), upper = draw_det(DetCurve(at, ndtr(-at), ndtr(at - 2))).get_xlim(), 0.6
+    assert low == pytest.approx(0.8 * ndtr(-at)[ndtr(at - 2) <= upper].min())
+    assert low > 0.009
+
+
+def stages(names: tuple[str, ...] = ("metric / rbf, C = 10", "tensor / linear, C = 1")) -> list[dict]:
+    """Two tasks with three rungs; the last one has baselines."""
+
+    def line(what: str, eer: float, kind: str = "machine", **limits: float) -> dict:
+        return {"what": what, "kind": kind, "eer": eer, **limits}
+
+    first = [line(names[0], 0.0, low=0.0, high=0.07), line(names[1], 0.2, low=0.1, high=0.3)]
+    second = [line(names[1], 0.02, low=None, high=None), line(names[0], 0.04)]
+    third = [
+        line("cosine", 0.1, "baseline", low=0.05, high=0.2),
+        line("euclid", 0.3, "baseline"),
+        line(names[0], 0.08, low=0.04, high=0.12),
+    ]
+    pair = {"task": "pair", "rungs": [{"n_classes": n, "epcr": 3, "results": r} for n, r in ((5, first), (9, second))]}
+    return [pair, {"task": "interclass", "rungs": [{"n_classes": 9, "epcr": 3, "results": third}]}]
+
+
+def test_every_row_shows_the_best_with_its_limits() -> None:
+    ax = draw_stages(stages())
+    marks = {"o": [], "s": []}
+    for line in ax.lines:
+        if line.get_marker() in marks:
+            marks[line.get_marker()].append((line.get_xdata()[0], round(line.get_ydata()[0])))
+    assert marks == {"o": [(1e-4, 0), (0.02, 1), (0.08, 2)], "s": [(0.1, 2)]}  # 0 stands at the end of the axis
+    limits = [tuple(line.get_xdata()) for line in ax.lines if "limits" in str(line.get_label())]
+    assert limits == [(1e-4, 0.07), (0.02, 0.02), (0.04, 0.12), (0.05, 0.2)]
+    others = [line.get_xdata() for line in ax.lines if line.get_marker() == "|"]
+    assert [list(rates) for rates in others] == [[0.2], [0.04], []]
+    texts = [text.get_text() for text in ax.texts]
+    assert texts[:2] == ["0 % [0, 7]", "metric / rbf, C = 10"]
+    assert texts[2:4] == ["2 %", "tensor / linear, C = 1"]
+    assert texts[-2:] == ["10 % [5, 20]", "cosine"]
+    assert ax.get_yticklabels()[2].get_text() == "interclass task: unseen classes\n9 classes × 3 examples"
+
+
+def test_labels_of_stages_hide_nothing_and_stay_inside() -> None:
+    long = tuple(f"a kernel with a name of many words, number {k} of two on costly $ bases" for k in range(2))
+    ax = draw_stages([*stages(long), *stages(long)])
+    texts = [*ax.texts, *ax.get_yticklabels(), *ax.get_xticklabels(), *ax.figure.legends[0].get_texts()]
+    found = boxes(ax, [text for text in texts if text.get_text()])
+    assert not overlap(found)
+    assert not any(box.overlaps(ax.get_window_extent()) for box in found[: len(ax.texts)])
+    assert all(ax.figure.bbox.x0 <= box.x0 and box.x1 <= ax.figure.bbox.x1 for box in found)
+
+
+def test_stages_without_any_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no stage"):
+        draw_stages([])
+    with pytest.raises(InputError, match="must end in"):
+        draw_stages(stages(), tmp_path / "stages.gif")
 
 
 def test_bands_shade_the_limits() -> None:

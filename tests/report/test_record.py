@@ -32,6 +32,7 @@ from pairlearn.evaluation.resampling import fmr_limits_along, fnmr_limits_along,
 from pairlearn.report import as_json, as_markdown, evaluate
 from pairlearn.report.codes import distinct, numbered
 from pairlearn.report.curves import thin
+from pairlearn.report.details import worst_errors
 
 
 def codes(record: dict[str, object]) -> set[str]:
@@ -178,11 +179,30 @@ def test_histogram_and_worst_errors_count_every_pair(systems: dict[str, Scores])
     matches, misses = system["worst"]["false_matches"], system["worst"]["false_non_matches"]
     assert [row["value"] for row in matches] == sorted(scores.negatives, reverse=True)[:20]
     assert [row["value"] for row in misses] == sorted(scores.positives)[:20]
-    row = int(np.argmax(np.where(scores.labels < 0, scores.values, -np.inf)))
-    assert scores.left is not None
-    assert scores.right_identity is not None
-    assert matches[0]["left"] == scores.left[row]
-    assert matches[0]["right_identity"] == scores.right_identity[row]
+    columns = ("values", "left", "right", "left_identity", "right_identity")
+    pairs = list(zip(*(getattr(scores, name).tolist() for name in columns), scores.labels.tolist(), strict=True))
+    for rows, label, sign in ((matches, -1, -1), (misses, 1, 1)):
+        wanted = sorted((pair for pair in pairs if pair[-1] == label), key=lambda pair: sign * pair[0])[:20]
+        assert [tuple(row.values()) for row in rows] == [pair[:-1] for pair in wanted]
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(-3, 3)), min_size=1), st.integers(1, 8))
+def test_worst_errors_list_every_two_examples_once(drawn: list[tuple[int, int, int]], most: int) -> None:
+    kept = [each for each in drawn if each[0] != each[1]]
+    left, right, values = ([each[side] for each in kept] for side in range(3))
+    scores = Scores(np.array(values, dtype=float), -np.ones(len(kept), dtype=int), np.array(left), np.array(right))
+    worst: dict[frozenset[int], float] = {}
+    for a, b, value in kept:
+        worst[frozenset((a, b))] = max(value, worst.get(frozenset((a, b)), -np.inf))
+    found = worst_errors(scores, most=most)["false_matches"]
+    assert [row["value"] for row in found] == sorted(worst.values(), reverse=True)[:most]
+    assert len({frozenset((row["left"], row["right"])) for row in found}) == len(found)
+    assert all(worst[frozenset((int(row["left"]), int(row["right"])))] == row["value"] for row in found)
+
+
+def test_pairs_without_ids_are_all_listed() -> None:
+    found = worst_errors(Scores([1.0, 1.0, 0.5], [-1, -1, 1]))
+    assert [row["value"] for row in found["false_matches"]] == [1.0, 1.0]
 
 
 def test_groups_have_the_rates_of_their_pairs(systems: dict[str, Scores]) -> None:

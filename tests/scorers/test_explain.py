@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -189,9 +190,13 @@ def test_sparse_examples() -> None:
 def test_names() -> None:
     machine, test = fit()
     people = [f"person {row // 4}" for row in range(20)]
-    found = explain(machine, test[1:2], names=people)
-    assert set(found.names) <= set(people)
+    found, single = explain(machine, test[1:2], names=people), explain(machine, test[1:2])
     check_sum(found, machine.decision_function(test)[1])
+    # A person's bar is the sum of the bars of the person's examples.
+    wanted = dict.fromkeys((people[row] for row in machine.support_examples_), 0.0)
+    for name, value in zip(single.names, single.values, strict=True):
+        wanted[people[int(name.removeprefix("example "))]] += value
+    assert dict(zip(found.names, found.values, strict=True)) == pytest.approx(wanted, rel=1e-9, abs=1e-12)
     assert explain(machine, test[1:2], by="feature", names=list("uvwxyz")).names == tuple("uvwxyz")
     with pytest.raises(InputError, match="one per feature"):
         explain(machine, test[1:2], by="feature", names=["u"])
@@ -224,6 +229,27 @@ def test_waterfall_ends_at_the_score(tmp_path: Path) -> None:
     assert ends[-1] == found.score
     with pytest.raises(InputError, match="must end in"):
         draw_waterfall(found, tmp_path / "why.bmp")
+
+
+def test_the_two_examples_go_by_their_ids(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    machine, test = fit()
+    one = pl.Pairs.from_ids(test.examples, [f"photo {k}" for k in range(6)], ["photo 4"], ["photo 2"])
+    found = explain(machine, one)
+    assert (found.pair, found.largest(2).pair) == (("photo 4", "photo 2"),) * 2
+    assert explain(machine, test[1:2]).pair is None
+    title = draw_waterfall(found).figure.get_suptitle()
+    assert title == f"photo 4 and photo 2: score {found.score:.3g}".replace("-", "−")
+    alike = [f"{'a folder with a long name/' * 3}support {row}" for row in range(20)]
+    named = replace(explain(machine, one, names=alike), pair=("costs $5 " * 9, "$6 " * 30))
+    ax = draw_waterfall(named, tmp_path / "why.png", most=4)
+    ax.figure.draw_without_rendering()
+    figure = ax.figure.bbox
+    texts = [ax.figure._suptitle, *ax.get_yticklabels(), *ax.texts]
+    boxes = [text.get_window_extent() for text in texts]
+    assert all(figure.x0 <= box.x0 and box.x1 <= figure.x1 for box in boxes)
+    labels = [text.get_text() for text in ax.get_yticklabels()]
+    assert len(set(labels)) == len(labels)  # what tells long names apart is not cut
 
 
 def test_errors_say_what_to_do() -> None:

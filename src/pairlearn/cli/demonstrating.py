@@ -76,14 +76,13 @@ def demonstrate(out_dir: Path, seed: int, sizes: Sizes) -> None:
     left_out = sizes.classes[len(rows) :]
     if left_out:
         say(console, f"left out, too long for this machine: {', '.join(map(str, left_out))} classes")
-    best = min(baselines(None), key=lambda name: eers[name])
     last = {MODEL: systems[_name(rows[-1].classes)], **{name: systems[name] for name in baselines(None)}}
     found = verdict(last, use=USE, search="")
     conclusion = _conclusion(rows)
     by_name = {name: eers[name] for name in baselines(None)}
     figures = {"baselines": by_name, "conclusion": conclusion, "verdict": found}
     record = {"task": TASK, "seed": seed, "sizes": asdict(sizes), "rows": [asdict(row) for row in rows], **figures}
-    _write(console, out_dir, record, rows, curves, best)
+    _write(console, out_dir, record, rows, curves)
     say(console, conclusion)
     show_verdict(console, found)
 
@@ -175,21 +174,21 @@ def _write(
     record: Mapping[str, Any],
     rows: Sequence[Row],
     curves: Mapping[str, DetCurve],
-    best: str,
 ) -> None:
     """results.json and, where there is matplotlib, det.png."""
     out_dir.mkdir(parents=True, exist_ok=True)
-    shown = {_name(row.classes): curves[_name(row.classes)] for row in rows}
-    drawn = _draw(console, shown | {f"untrained {titled(best)}": curves[best]}, out_dir / "det.png")
+    learnt = {_name(row.classes): curves[_name(row.classes)] for row in rows}
+    untrained = {f"untrained {titled(name)}": curves[name] for name in baselines(None)}
+    drawn = _draw(console, learnt, untrained, out_dir / "det.png")
     write_whole(out_dir / "results.json", json.dumps(record, indent=2).encode())
     say(console, f"{'det.png and results.json' if drawn else 'results.json'} written to {out_dir}")
 
 
-def _draw(console: Console, curves: Mapping[str, DetCurve], path: Path) -> bool:
+def _draw(console: Console, learnt: Mapping[str, DetCurve], untrained: Mapping[str, DetCurve], path: Path) -> bool:
     from pairlearn.evaluation.plots import draw_det
 
     try:
-        draw_det(curves, path)
+        draw_det({**learnt, **untrained}, path, baselines=untrained)
     except ImportError as error:
         say(console, f"no figure: {error}")
         return False

@@ -7,7 +7,7 @@ which normal scores give straight lines and small rates have room.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -46,33 +46,49 @@ def draw_det(
     ax: Axes | None = None,
     scale: str = "normal",
     bands: Mapping[str, DetBand] | None = None,
+    baselines: Collection[str] = (),
 ) -> Axes:
     """Draw DET curves, FNMR over FMR, and return the axes; nearer to the lower left corner is better.
 
     scale: "normal" (normal deviates Φ⁻¹(rate)), "log" or "linear". A circle on the thin diagonal marks
-    the equal error rate. `bands` shades the limits of the curves with these names. With `path` the figure is written
-    as .png, .svg or .pdf.
+    the equal error rate. `bands` shades the limits of the curves with these names; `baselines` names the curves that
+    are drawn thin and grey. With `path` the figure is written as .png, .svg or .pdf.
 
     >>> rates = np.linspace(1, 0, 11)
     >>> ax = draw_det({"a guess": DetCurve(np.arange(11), rates, 1 - rates)})
-    >>> ax.get_xlabel(), ax.get_legend().get_texts()[0].get_text()
+    >>> ax.get_xlabel(), ax.figure.legends[0].get_texts()[0].get_text()
     ('False match rate (%)', 'a guess  (EER 50.0 %)')
     """
     named = {"": curves} if isinstance(curves, DetCurve) else dict(curves)
     _check_drawing(named, path, scale)
+    # Below the axes a legend hides no curve; in a figure of others there may be no room for it.
+    where = "best" if ax is not None else "outside lower left"
     if ax is None:
-        ax = _new_axes()
+        ax = new_axes(height=5.4 + 0.19 * len(named))
         ax.set_box_aspect(1)
     _prepare_axes(ax, named.values(), scale)
     ax.axline((0.1, 0.1), (0.2, 0.2), color="0.55", linewidth=0.7, zorder=1)
-    for (name, curve), colour, dashes in zip(named.items(), cycle(COLOURS), cycle(DASHES), strict=False):
-        _draw_curve(ax, name, curve, color=colour, linestyle=dashes)
+    for (name, curve), style in zip(named.items(), _styles(list(named), baselines), strict=True):
+        _draw_curve(ax, name, curve, **style)
         if bands is not None and name in bands:
             band = bands[name]
             fmr, low, high = (np.clip(rates, 1e-9, 1 - 1e-9) for rates in (band.fmr, band.low, band.high))
-            ax.fill_between(fmr, low, high, color=colour, alpha=0.16, linewidth=0)
-    ax.legend(loc="best", fontsize=9, framealpha=0.9, edgecolor="none", handlelength=3.2)
-    return _written(ax, path)
+            ax.fill_between(fmr, low, high, color=style["color"], alpha=0.16, linewidth=0)
+    legend: dict[str, Any] = {"loc": where, "fontsize": 8, "framealpha": 0.9, "edgecolor": "none"}
+    (ax if where == "best" else cast("Figure", ax.figure)).legend(
+        **legend, handlelength=4.2, borderaxespad=0.1, borderpad=0.9
+    )
+    return written(ax, path)
+
+
+def _styles(names: Sequence[str], baselines: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Colour, dashes and width by name: dashes run through all, so that print in grey tells each from each."""
+    colours = cycle(COLOURS)
+    for name, dashes in zip(names, cycle(DASHES), strict=False):
+        if name in baselines:
+            yield {"color": "0.45", "linestyle": dashes, "linewidth": 1.1}
+        else:
+            yield {"color": next(colours), "linestyle": dashes, "linewidth": 1.7}
 
 
 def draw_histogram(scores: Scores, path: str | Path | None = None, threshold: float | None = None) -> Axes:
@@ -138,10 +154,10 @@ def draw_rates(
 
 
 def _open(path: str | Path | None) -> Axes:
-    """New axes, after a look at the name of the file: better before the drawing than after."""
+    """New axes, after a look at the name of the file."""
     if path is not None:
-        _check_suffix(path)
-    return _new_axes()
+        check_suffix(path)
+    return new_axes()
 
 
 def _close(ax: Axes, path: str | Path | None, xlabel: str, ylabel: str) -> Axes:
@@ -152,10 +168,10 @@ def _close(ax: Axes, path: str | Path | None, xlabel: str, ylabel: str) -> Axes:
     ax.spines[["top", "right"]].set_visible(False)
     if any(ax.get_legend_handles_labels()[1]):
         ax.legend(loc="best", fontsize=9, framealpha=0.9, edgecolor="none")
-    return _written(ax, path)
+    return written(ax, path)
 
 
-def _written(ax: Axes, path: str | Path | None) -> Axes:
+def written(ax: Axes, path: str | Path | None) -> Axes:
     """The axes, after their figure has gone into the file."""
     if path is not None:
         cast("Figure", ax.figure).savefig(path, dpi=200)
@@ -176,20 +192,18 @@ def draw_stages(stages: Sequence[Mapping[str, Any]], path: str | Path | None = N
     if not rungs:
         raise InputError("there is no stage to draw; pass search.record_['stages']")
     if path is not None:
-        _check_suffix(path)
-    ax = _new_axes(width=9.6, height=1.1 + 0.5 * len(rungs))
+        check_suffix(path)
+    ax = new_axes(width=9.6, height=1.1 + 0.5 * len(rungs))
     for place, (_, rung) in enumerate(rungs):
         _draw_rung(ax, place, rung["results"])
     _label_rungs(ax, rungs)
-    return _written(ax, path)
+    return written(ax, path)
 
 
 FLOOR, GUESSING = 1e-4, 0.5
 """Rates beyond these are drawn here: an axis of logarithms has no 0, and nobody is worse than a coin for long."""
 TESTED = {"pair": "unseen pairs", "interexample": "unseen examples", "interclass": "unseen classes"}
 """What each task of a selection tests on."""
-LONGEST_NAME = 46
-"""Letters of a name beside a row; what is beyond them is cut."""
 KINDS = {"machine": ("o", COLOURS[0]), "baseline": ("s", COLOURS[1])}
 """Mark and colour of the best of each kind."""
 
@@ -212,9 +226,8 @@ def _draw_best(ax: Axes, y: float, best: Mapping[str, Any], kind: str) -> None:
     line: dict[str, Any] = {"color": colour, "linewidth": 1.8, "alpha": 0.55, "solid_capstyle": "butt"}
     ax.plot([_drawn(end) for end in limits], [y, y], label="95 % limits over classes", **line)
     ax.plot(_drawn(best["eer"]), y, mark, color=colour, markersize=6, zorder=3, label=f"best {kind}")
-    name = str(best["what"])
     ends = "" if best.get("low") is None else f" [{100 * limits[0]:.2g}, {100 * limits[1]:.2g}]"
-    texts = {4: f"{100 * best['eer']:.3g} %{ends}", 100: f"{name[:LONGEST_NAME]}{'…' * (len(name) > LONGEST_NAME)}"}
+    texts = {4: f"{100 * best['eer']:.3g} %{ends}", 100: plain(best["what"])}
     for right, text in texts.items():
         beside: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "textcoords": "offset points"}
         ax.annotate(text, (1.0, y), (right, 0), **beside, va="center", fontsize=8, color=colour)
@@ -238,7 +251,7 @@ def _label_rungs(ax: Axes, rungs: Sequence[tuple[str, Mapping[str, Any]]]) -> No
     handles, labels = ax.get_legend_handles_labels()
     each = dict(zip(reversed(labels), reversed(handles), strict=True))  # of equal labels the first one stays
     style: dict[str, Any] = {"ncols": 4, "fontsize": 8, "edgecolor": "none", "handletextpad": 0.5}
-    cast("Figure", ax.figure).legend(list(each.values()), list(each), loc="outside upper left", **style)
+    cast("Figure", ax.figure).legend(list(each.values())[::-1], list(each)[::-1], loc="outside upper left", **style)
 
 
 def _log_axis(ax: Axes) -> None:
@@ -257,7 +270,21 @@ def _log_axis(ax: Axes) -> None:
     ax.set_axisbelow(True)
 
 
-def _check_suffix(path: str | Path) -> None:
+def plain(name: Any, longest: int = 46) -> str:
+    """A name as matplotlib shows it letter by letter: $ begins no formula, and the middle of a long one is cut.
+
+    The middle, because names of many things often differ at their ends.
+
+    >>> plain("a$b"), plain("training/photo_0042", longest=12)
+    ('a\\\\$b', 'traini…_0042')
+    """
+    text = " ".join(str(name).split())
+    tail = longest // 2 - 1
+    return (text if len(text) <= longest else f"{text[: longest - tail - 1]}…{text[-tail:]}").replace("$", r"\$")
+
+
+def check_suffix(path: str | Path) -> None:
+    """Refuse a file that cannot be written, better before the drawing than after."""
     if Path(path).suffix.lower() not in SUFFIXES:
         raise InputError(f"cannot write {Path(path).name!r}; the name must end in {', '.join(SUFFIXES)}")
 
@@ -271,10 +298,11 @@ def _check_drawing(curves: Mapping[str, DetCurve], path: str | Path | None, scal
     if scale not in SCALES:
         raise InputError(f"scale must be one of {', '.join(SCALES)}, got {scale!r}")
     if path is not None:
-        _check_suffix(path)
+        check_suffix(path)
 
 
-def _new_axes(width: float = 5.4, height: float = 5.4) -> Axes:
+def new_axes(width: float = 5.4, height: float = 5.4) -> Axes:
+    """Axes on a figure of their own, of this size in inches."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -288,8 +316,8 @@ def _prepare_axes(ax: Axes, curves: Iterable[DetCurve], scale: str) -> None:
     curves = list(curves)
     worst = max(curve.equal_error_rate for curve in curves)
     _set_scale(ax, scale)
-    ax.set_xlim(_limits(scale, worst, [curve.fmr for curve in curves]))
-    ax.set_ylim(_limits(scale, worst, [curve.fnmr for curve in curves]))
+    ax.set_xlim(_limits(scale, worst, [(curve.fmr, curve.fnmr) for curve in curves]))
+    ax.set_ylim(_limits(scale, worst, [(curve.fnmr, curve.fmr) for curve in curves]))
     ax.set(xlabel="False match rate (%)", ylabel="False non-match rate (%)")
     ax.grid(color="0.9", linewidth=0.6)
     ax.set_axisbelow(True)
@@ -310,20 +338,23 @@ def _set_scale(ax: Axes, scale: str) -> None:
         axis.set_major_formatter(FuncFormatter(lambda rate, _: f"{100 * rate:.6g}"))
 
 
-def _limits(scale: str, worst: float, rates: list[Floats]) -> tuple[float, float]:
-    """From a little below the smallest rate that was seen to a little above the worst equal error rate."""
+def _limits(scale: str, worst: float, rates: list[tuple[Floats, Floats]]) -> tuple[float, float]:
+    """From a little below the smallest rate that can be seen to a little above the worst equal error rate.
+
+    rates: of this axis and of the other one; where the other one is beyond its end, nothing is seen.
+    """
     if scale == "linear":
         return 0.0, float(np.clip(4 * worst, 0.02, 1.0))
-    smallest = min(float(r[r > 0].min()) for r in rates)
     upper = 1.0 if scale == "log" else (0.6 if worst < 0.3 else 0.97)
-    return float(np.clip(0.8 * smallest, 8e-8, 0.02)), upper
+    smallest = min(float(own[(own > 0) & (other <= upper)].min(initial=0.02)) for own, other in rates)
+    return float(max(0.8 * smallest, 8e-8)), upper
 
 
 def _draw_curve(ax: Axes, name: str, curve: DetCurve, **style: Any) -> None:
     """The curve, and a circle at its equal error rate, which the legend names too."""
     eer = curve.equal_error_rate
-    label = f"{name}  (EER {_per_cent(eer)} %)" if name else f"EER {_per_cent(eer)} %"
-    ax.plot(*_visible_points(ax, curve), label=label, linewidth=1.7, **style)
+    label = f"{plain(name, 64)}  (EER {_per_cent(eer)} %)" if name else f"EER {_per_cent(eer)} %"
+    ax.plot(*_visible_points(ax, curve), label=label, **style)
     ax.plot(eer, eer, "o", markersize=5, markerfacecolor="white", color=style["color"], zorder=3)
 
 

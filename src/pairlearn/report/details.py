@@ -17,7 +17,7 @@ from pairlearn.evaluation import EER, FmrAt, FnmrAt, Measure, Scores
 from pairlearn.evaluation.scores import Column
 from pairlearn.report.codes import KINDS, Names, named
 from pairlearn.report.system import basis_of, counts, rate, with_limits
-from pairlearn.types import Ints
+from pairlearn.types import Floats, Ints
 
 WORST = 20
 """Pairs of each kind that are listed."""
@@ -28,24 +28,47 @@ MOST_GROUPS = 50
 def worst_errors(scores: Scores, names: Names | None = None, most: int = WORST) -> dict[str, list[dict[str, Any]]]:
     """The highest negative and the lowest positive pairs, with who is in them; names: what their numbers stand for.
 
-    >>> found = worst_errors(Scores([0.9, 0.2, 0.5], [-1, 1, 1], left=[0, 0, 1], right=[1, 2, 2]), most=1)
-    >>> found["false_matches"][0]["value"], found["false_non_matches"][0]["right"]
-    (0.9, '2')
+    Two examples are listed once, whichever stands left and however often they were scored: by their worst score.
+
+    >>> found = worst_errors(Scores([0.9, 0.8, 0.2, 0.5], [-1, -1, 1, 1], left=[0, 1, 0, 1], right=[1, 0, 2, 2]))
+    >>> [row["value"] for row in found["false_matches"]], found["false_non_matches"][0]["right"]
+    ([0.9], '2')
     """
+    kinds = {
+        "false_matches": (-scores.values, scores.labels < 0),
+        "false_non_matches": (scores.values, scores.labels > 0),
+    }
     return {
-        "false_matches": [_row(scores, row, names or {}) for row in _lowest(-scores.values, scores.labels < 0, most)],
-        "false_non_matches": [
-            _row(scores, row, names or {}) for row in _lowest(scores.values, scores.labels > 0, most)
-        ],
+        kind: [_row(scores, row, names or {}) for row in _worst(scores, values, np.flatnonzero(chosen), most)]
+        for kind, (values, chosen) in kinds.items()
     }
 
 
-def _lowest(values: Any, chosen: Any, most: int) -> Ints:
-    """Rows of the lowest chosen values, rising; partitioned first, since sorting a million for twenty is slow."""
-    rows = np.flatnonzero(chosen)
+def _worst(scores: Scores, values: Floats, rows: Ints, most: int) -> list[int]:
+    """Rows of the lowest values, rising, each two examples once; as many more are looked at as are repeated."""
+    looked = most
+    while True:
+        found = _once(scores, _lowest(values, rows, looked))
+        if len(found) >= most or looked >= len(rows):
+            return found[:most]
+        looked *= 4
+
+
+def _lowest(values: Floats, rows: Ints, most: int) -> Ints:
+    """Those of the rows with the lowest values, rising; partitioned first: sorting a million for twenty is slow."""
     if len(rows) > most:
         rows = rows[values[rows] <= np.partition(values[rows], most - 1)[most - 1]]
     return rows[np.argsort(values[rows], kind="stable")][:most]
+
+
+def _once(scores: Scores, rows: Ints) -> list[int]:
+    """The first row of each two examples, in whichever order they stand; all rows where examples are unknown."""
+    if scores.left is None or scores.right is None:
+        return rows.tolist()
+    first: dict[frozenset[Any], int] = {}
+    for row in rows.tolist():
+        first.setdefault(frozenset((scores.left[row], scores.right[row])), row)
+    return list(first.values())
 
 
 def _row(scores: Scores, row: int, names: Names) -> dict[str, Any]:

@@ -9,7 +9,7 @@ and each product of two features goes half to each. Scores of baselines in the k
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -36,7 +36,7 @@ Bars = dict[str, float]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """score = Σ values + bias; names and values of the contributions, (n,).
+    """score = Σ values + bias; names and values of the contributions, (n,); pair: ids of the two examples, if known.
 
     >>> found = Explanation(("u", "v", "w"), np.array([0.1, -2.0, 0.3]), bias=0.5, score=-1.1)
     >>> found.largest(1).names, found.largest(1).values.round(3).tolist()
@@ -47,6 +47,7 @@ class Explanation:
     values: Floats
     bias: float
     score: float
+    pair: tuple[str, str] | None = None
 
     def __repr__(self) -> str:
         return f"Explanation({len(self.names)} contributions, bias={self.bias:.6g}, score={self.score:.6g})"
@@ -60,7 +61,7 @@ class Explanation:
         names, values = [self.names[place] for place in kept], self.values[kept]
         if len(others):
             names, values = [*names, f"{len(others)} others"], np.append(values, self.values[others].sum())
-        return Explanation(tuple(names), values, self.bias, self.score)
+        return replace(self, names=tuple(names), values=values)
 
 
 def explain(
@@ -93,7 +94,7 @@ def explain(
     if len(function.coefficients):
         split = _by_feature if by == "feature" else _by_example
         bars = {**split(machine, local, names), **_baselines(function, local)}
-    return Explanation(tuple(bars), np.array(list(bars.values())), function.bias, score)
+    return Explanation(tuple(bars), np.array(list(bars.values())), function.bias, score, _ids(one))
 
 
 def _machine(model: Any) -> PairMachine:
@@ -117,6 +118,13 @@ def _one_pair(pair: Any, function: PairFunction) -> Pairs:
     if len(pairs) != 1:
         raise InputError(f"one pair is explained at a time, got {len(pairs)}; pass pairs[i:i + 1] or two examples")
     return pairs
+
+
+def _ids(one: Pairs) -> tuple[str, str] | None:
+    """What the two examples are called; ids of two tables name the left examples only."""
+    if one.ids is None or one.right_examples is not None:
+        return None
+    return str(one.ids[one.left[0]]), str(one.ids[one.right[0]])
 
 
 def _table(example: Any) -> Examples:
