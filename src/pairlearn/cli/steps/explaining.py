@@ -20,9 +20,10 @@ from pairlearn.cli.terminal import table as figures
 from pairlearn.data.layout import Columns
 from pairlearn.data.tables import ExampleTable
 from pairlearn.errors import InputError
+from pairlearn.evaluation.plots import SUFFIXES
 from pairlearn.pairs import Pairs
 from pairlearn.scorers.explain import Explanation
-from pairlearn.scorers.waterfall import SUFFIXES, draw_waterfall
+from pairlearn.scorers.waterfall import draw_waterfall
 
 HEADINGS = {"feature": "by feature", "example": "by training example", "pair": "by training pair"}
 
