@@ -12,7 +12,7 @@ from pairlearn.examples import check_sides, count_examples, stack_examples, take
 from pairlearn.pairs import Pairs
 from pairlearn.types import Examples, Floats
 
-BLOCK = 2**22
+BLOCK = 2**24
 """Scores that are held at a time beside the result."""
 
 

@@ -45,4 +45,4 @@ def kind_of(name: str) -> Kind:
 def title_of(model: Any) -> str:
     """A model in a sentence: what it is, and what it answers."""
     name = type(model).__name__
-    return f"a {name} ({kind_of(name).answers})"
+    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name} ({kind_of(name).answers})"
