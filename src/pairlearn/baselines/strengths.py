@@ -18,6 +18,22 @@ from pairlearn.pairs import Pairs, as_pairs
 from pairlearn.types import Floats
 
 
+class Coin(BaseEstimator):
+    """No preference at all: 0 of every pair, which is right half of the time.
+
+    >>> Coin().fit(None, None).decision_function(Pairs(np.eye(2), [0], [1])).tolist()
+    [0.0]
+    """
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Nothing is learnt."""
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """Zeros, (n_pairs,)."""
+        return np.zeros(len(as_pairs(X)))
+
+
 class WinShare(BaseEstimator):
     """s_left − s_right, s = (wins + ½ ties + 1)/(comparisons + 2): who won more often, whoever it was against.
 

@@ -22,7 +22,10 @@ from rich.text import Text
 import pairlearn as pl
 from pairlearn import report
 from pairlearn.cli.run import Run
+from pairlearn.cli.tasks import judging
+from pairlearn.cli.tasks.task import JUDGED
 from pairlearn.data.files.sheet import read_sheet
+from pairlearn.data.files.sources import find_source
 from pairlearn.data.layout import Columns
 from pairlearn.data.reading import read_pairs
 from pairlearn.data.tables import ExampleTable
@@ -70,6 +73,21 @@ class Given:
     def trained(self, run: Run, path: Path, columns: Columns) -> dict[str, Collection[str]]:
         """Identities and examples that the training knew, by name."""
         return _trained(run, path, self.known, self.pairs, columns)
+
+
+def answers_of_another_task(
+    run: Run, arguments: Sequence[str], label_column: str, pages: Sequence[Path | None]
+) -> bool:
+    """Judge answers about order or numbers, which their column tells; False for scores of same and different pairs."""
+    sources = {name: find_source(path) for name, path in map(_named, arguments)}
+    sheets = {name: read_sheet(source) for name, source in sources.items()}
+    task = next((task for task in JUDGED if all(task.column in sheet.columns for sheet in sheets.values())), None)
+    if task is None or any("score" in sheet.columns for sheet in sheets.values()):
+        return False
+    if any(pages):
+        raise InputError(f"--report, --csv and --markdown are for scores of same and different pairs, not {task.name}")
+    judging.judge_tables(run, task, sheets, label_column)
+    return True
 
 
 def check_page(page: Path | None, images: Path | None) -> None:

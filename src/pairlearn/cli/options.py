@@ -59,6 +59,15 @@ TableOut = Annotated[
 Folds = Annotated[
     int, typer.Option(min=0, help="Parts that are held out in turn to test the model beside baselines; 0 for no test.")
 ]
+Unseen = Annotated[
+    str,
+    typer.Option(
+        help="What the held-out test is new in: none (new pairs of known examples), left, right or both (examples that "
+        "were not learnt from)."
+    ),
+]
+Tol = Annotated[float, typer.Option(help="KKT gap at which the solver stops.")]
+ModelOut = Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")]
 Seed = Annotated[int, typer.Option(help="Seed of every random choice.")]
 RightExamples = Annotated[
     Path | None,

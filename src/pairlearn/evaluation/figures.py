@@ -16,7 +16,7 @@ import numpy as np
 from pairlearn.errors import InputError
 from pairlearn.evaluation.intervals import Interval
 from pairlearn.evaluation.measures import PLAIN
-from pairlearn.evaluation.resampling.limits import half_width, plain_limits, share_limits
+from pairlearn.evaluation.resampling.limits import counted_limits, half_width, plain_limits, share_limits
 from pairlearn.evaluation.resampling.spread import Spread, Statistic, jackknife
 from pairlearn.evaluation.resampling.units import Units
 from pairlearn.evaluation.verdicts import Verdict, best_of, in_hindsight
@@ -57,16 +57,17 @@ class Figure:
         >>> right = np.repeat([1.0, 0.0], [80, 20])
         >>> accuracy = Figure("accuracy", "accuracy", larger_is_better=True, bounds=(0.0, 1.0))
         >>> print(accuracy.interval(right, single_units(100), "example"))
-        0.8 [0.7028, 0.8655]
+        0.8 [0.7082, 0.8733]
         """
         estimate, spread = self.value(worth), _spread(self.influence(worth), units)
         if spread is None:
             return _described(estimate, self.bounds, level, Spread.none(), "pair", 0)
-        if self.bounds == (0.0, 1.0) and (spread.variance > 0 or estimate in self.bounds):
-            number = units.effective_number(np.ones(len(worth), dtype=bool))
-            low, high = share_limits(np.asarray(estimate), spread, number, level)
-            return _described(estimate, (float(low), float(high)), level, spread, unit, units.n_units)
-        limits = plain_limits(estimate, half_width(spread, level), self.bounds)
+        shares = self.bounds == (0.0, 1.0) and (spread.variance > 0 or estimate in self.bounds)
+        limits = (
+            _share_limits(estimate, spread, units, level)
+            if shares
+            else plain_limits(estimate, half_width(spread, level), self.bounds)
+        )
         return _described(estimate, limits, level, spread, unit, units.n_units)
 
     def difference(self, worth: Floats, other: Floats, units: Units, unit: str, level: float = 0.95) -> Interval:
@@ -112,6 +113,15 @@ def _spread(influence: Floats, units: Units) -> Spread | None:
         return jackknife(linear, units, 0, np.random.default_rng(0))
     except InputError:
         return None
+
+
+def _share_limits(estimate: float, spread: Spread, units: Units, level: float) -> tuple[float, float]:
+    """Limits of a share: exact where every answer is a unit of its own, else by the spread over units."""
+    number = units.effective_number(np.ones(len(units.first), dtype=bool))
+    alone = units.n_units == len(units.first)
+    found = np.asarray(estimate)
+    low, high = counted_limits(found, number, level) if alone else share_limits(found, spread, number, level)
+    return float(low), float(high)
 
 
 def _described(

@@ -71,13 +71,18 @@ def evaluate(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Tell error rates, thresholds and how sure they are, for one or more systems on labelled pairs."""
+    """Tell error rates, thresholds and how sure they are, for one or more systems on labelled pairs.
+
+    Tables that `pairlearn score` wrote of a ranker or a regression are judged by accuracy of order or by RMSE.
+    """
     options = dict(locals())
     from pairlearn.cli import evaluating
     from pairlearn.cli.run import Run
 
     run = Run("evaluate", options, as_json)
     run.check_outputs(page, csv, markdown, force=force)
+    if evaluating.answers_of_another_task(run, scores, label_column, (page, csv, markdown)):
+        return
     evaluating.check_page(page, images)
     columns = columns_of(id_column, class_column, features, drop)
     with evaluating.status() as progress:

@@ -18,10 +18,12 @@ from pairlearn.cli.options import (
     LabelColumn,
     LeftColumn,
     MemoryBudget,
+    ModelOut,
     RightColumn,
     RightExamples,
     Seed,
     TimeBudget,
+    Tol,
     class_weights,
     columns_of,
     memory_bytes,
@@ -37,7 +39,7 @@ def fit(
             help="Labelled pairs: columns left, right, label. Without it: all pairs of the examples' classes.",
         ),
     ] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")] = Path("model.safetensors"),
+    out: ModelOut = Path("model.safetensors"),
     machine: Annotated[
         str,
         typer.Option(
@@ -62,7 +64,7 @@ def fit(
     ] = "linear",
     C: Annotated[float, typer.Option("--C", help="Box of every pair; larger fits the training pairs closer.")] = 1.0,
     nu: Annotated[float, typer.Option(help="one_class, sphere: most pairs that may lie outside, a share.")] = 0.1,
-    tol: Annotated[float, typer.Option(help="KKT gap at which the solver stops.")] = 1e-3,
+    tol: Tol = 1e-3,
     class_weight: Annotated[
         str | None, typer.Option(help="`balanced`, or the weights of positive and negative pairs: 10,1")
     ] = None,

@@ -17,9 +17,12 @@ from pairlearn.cli.options import (
     Force,
     IdColumn,
     MemoryBudget,
+    ModelOut,
     Seed,
     TableOut,
     TimeBudget,
+    Tol,
+    Unseen,
     columns_of,
     memory_bytes,
 )
@@ -49,7 +52,7 @@ def fit(
         Path, typer.Argument(metavar="PREFERENCES", help="Columns winner and loser, or left, right and label.")
     ],
     examples: KnownExamples = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")] = Path("ranker.safetensors"),
+    out: ModelOut = Path("ranker.safetensors"),
     kernel: Annotated[
         str, typer.Option(help="difference (one score per example, no cycles) or wedge (can express cycles).")
     ] = "difference",
@@ -61,12 +64,10 @@ def fit(
         ),
     ] = None,
     C: Annotated[float, typer.Option("--C", help="Box of every preference; larger fits them closer.")] = 1.0,
-    ties: Annotated[str, typer.Option(help="half: a tie is half a win for either; drop: it is left out.")] = "half",
+    draws: Annotated[str, typer.Option(help="half: a tie is half a win for either; drop: it is left out.")] = "half",
     folds: Folds = 5,
-    unseen: Annotated[
-        str, typer.Option(help="Held-out test on new pairs of known examples (none), or on new examples (both).")
-    ] = "none",
-    tol: Annotated[float, typer.Option(help="KKT gap at which the solver stops.")] = 1e-3,
+    unseen: Unseen = "none",
+    tol: Tol = 1e-3,
     time_budget: TimeBudget = None,
     memory_budget: MemoryBudget = None,
     seed: Seed = 0,
@@ -100,7 +101,7 @@ def fit(
         kernel,
         base or ("linear" if examples is None else "standardised"),
         C,
-        draws=ties,  # type: ignore[arg-type]
+        draws=draws,  # type: ignore[arg-type]
         tol=tol,
         time_budget=time_budget,
         memory_budget=memory,

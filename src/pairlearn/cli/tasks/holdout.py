@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -17,6 +17,7 @@ from pairlearn.cli.terminal import on_interrupt, progress_bar
 from pairlearn.errors import InputError
 from pairlearn.pairs import Pairs
 from pairlearn.selection import ColdStartKFold, ExampleKFold, PairKFold
+from pairlearn.selection.tasks import Side
 from pairlearn.types import Floats, Ints
 
 UNSEEN = {
@@ -49,7 +50,8 @@ def splits_of(pairs: Pairs, unseen: str, folds: int, seed: int) -> list[tuple[In
     options: dict[str, Any] = {"n_splits": folds, "random_state": seed}
     if unseen == "none":
         return list(PairKFold(**options).split(pairs))
-    return list((ColdStartKFold(unseen, **options) if two_tables else ExampleKFold(None, **options)).split(pairs))
+    splitter = ColdStartKFold(cast(Side, unseen), **options) if two_tables else ExampleKFold(None, **options)
+    return list(splitter.split(pairs))
 
 
 def held_out(run: Run, systems: Mapping[str, Any], pairs: Pairs, labels: Any, splits: Sequence[Any]) -> HeldOut | None:

@@ -10,8 +10,11 @@ import numpy as np
 from rich.console import Console
 
 from pairlearn.cli.comparison import MODEL
+from pairlearn.cli.run import Run
 from pairlearn.cli.tasks.task import Judgement, Task
 from pairlearn.cli.terminal import say, table
+from pairlearn.data.files.sheet import Sheet
+from pairlearn.data.reading import read_pairs
 from pairlearn.data.tables import PairTable
 from pairlearn.evaluation.figures import Figure, judged
 from pairlearn.evaluation.intervals import Interval
@@ -67,6 +70,20 @@ def _limits(found: Interval) -> dict[str, float | None]:
     return {"low": found.low if known else None, "high": found.high if known else None}
 
 
+def judge_tables(run: Run, task: Task, sheets: Mapping[str, Sheet], label: str) -> None:
+    """Tables of answers, as `pairlearn score` writes them, one by one: a table says nothing of baselines."""
+    assert task.judgement is not None
+    result: dict[str, Any] = {}
+    for name, sheet in sheets.items():
+        given = read_pairs(sheet.source, label=label).labelled()
+        truth, _ = task.labels(given)
+        values = sheet.features([task.column]).ravel()
+        values = values if given.rows is None else values[list(given.rows)]
+        result[name] = judge_pairs(task, {name: values}, truth, given.left, given.right)
+        show(run.out, task.judgement, result[name], f"{name}: {counted(result[name]['pairs'], 'labelled pair')}")
+    run.finish({"task": task.name, "systems": result})
+
+
 # --------------------------------------------------------------------------- in words
 
 
@@ -76,7 +93,7 @@ def show(console: Console, judgement: Judgement, record: Mapping[str, Any], titl
         say(console, "all of these pairs are ties, so there is no order to judge")
         return
     figure = judgement.figure
-    drawn = table(("", f"{figure.name} [95 % limits]", *judgement.further), title)
+    drawn = table(("", f"{figure.name} [95 %]", *judgement.further), title)
     for name, found in record["systems"].items():
         drawn.add_row(name, _with_limits(figure, found), *(_plain(found[key]) for key in judgement.further))
     console.print(drawn)
@@ -88,7 +105,7 @@ def show(console: Console, judgement: Judgement, record: Mapping[str, Any], titl
 
 def _with_limits(figure: Figure, found: Mapping[str, Any]) -> str:
     """72.1 % [69.8, 74.2], or 0.513 [0.501, 0.525]."""
-    scale, digits = (100.0, ".1f") if figure.unit == PERCENT else (1.0, ".4g")
+    scale, digits = (100.0, ".1f") if figure.unit == PERCENT else (1.0, ".3g")
     value = f"{scale * found[figure.key]:{digits}}" + (" %" if figure.unit == PERCENT else "")
     if found["low"] is None:
         return value

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from rich.console import Console
 from scipy import sparse
-from sklearn.base import BaseEstimator
 
 import pairlearn as pl
-from pairlearn.baselines.strengths import BradleyTerry, WinShare
+from pairlearn.baselines.strengths import BradleyTerry, Coin, WinShare
 from pairlearn.cli import fitting
 from pairlearn.cli.comparison import MODEL
 from pairlearn.cli.run import Run, known_ids, learnt_from
@@ -26,8 +25,8 @@ from pairlearn.data.layout import Columns
 from pairlearn.data.tables import ExampleTable, PairTable
 from pairlearn.errors import InputError
 from pairlearn.machines.ranking import Ranking
-from pairlearn.pairs import Pairs, as_pairs
-from pairlearn.types import Floats, Ints
+from pairlearn.pairs import Pairs
+from pairlearn.types import Ints
 from pairlearn.words import counted
 
 SHOWN = 10
@@ -122,18 +121,6 @@ def _note_contradictions(run: Run, given: PairTable, pairs: Pairs, labels: Ints)
 # --------------------------------------------------------------------------- learning
 
 
-class Coin(BaseEstimator):
-    """No preference at all."""
-
-    def fit(self, X: Any, y: Any) -> Coin:
-        """Nothing is learnt."""
-        return self
-
-    def decision_function(self, X: Any) -> Floats:
-        """0 of every pair."""
-        return np.zeros(len(as_pairs(X)))
-
-
 def result_of(
     run: Run, machine: Any, training: Training, notes: list[str], *, unseen: str, folds: int, seed: int
 ) -> dict[str, Any]:
@@ -190,18 +177,18 @@ def known_examples(
         raise InputError(f"{model} was learnt from features; give the table of the examples with --examples")
     if ids is not None and path is not None:
         raise InputError(f"{model} was learnt from ids alone and knows no features; leave --examples out")
-    return named(str(model), ids) if path is None else run.examples(path, columns, learnt=learnt_from(about))
+    return named(str(model), ids) if ids else run.examples(cast(Path, path), columns, learnt=learnt_from(about))
 
 
 def in_order(machine: pl.PairRanker, known: ExampleTable) -> tuple[Ranking, dict[str, Any]]:
     """Everyone in order, best first: the ranking, and its table.
 
-    Neighbours whose scores differ by no more than the tolerance of the training share a rank: such a difference is
-    what the solver left over, not something that was learnt.
+    Neighbours whose scores differ by no more than tol · largest score share a rank: such a difference is what the
+    solver left over, not something that was learnt.
     """
     ranking = machine.rank(known.examples)
     scores = ranking.scores[ranking.order]
-    new = np.append(True, scores[:-1] - scores[1:] > machine.tol)
+    new = np.append(True, scores[:-1] - scores[1:] > machine.tol * np.abs(scores).max())
     ranks = np.flatnonzero(new)[np.cumsum(new) - 1] + 1
     return ranking, {"rank": ranks, "id": [known.ids[row] for row in ranking.order.tolist()], "score": scores}
 
@@ -228,7 +215,7 @@ def show_ranking(console: Console, columns: Mapping[str, Any], found: Mapping[st
     if found["ties"]:
         first = ", ".join(found["ties"][0][:4]) + (" …" if len(found["ties"][0]) > 4 else "")
         groups = counted(len(found["ties"]), "group shares a rank", "groups share a rank")
-        say(console, f"{groups}, such as {first}: their scores do not differ; a smaller --C tells more apart")
+        say(console, f"{groups}, such as {first}: their scores do not differ; another --C may tell them apart")
     say(console, _cycles(found))
 
 
