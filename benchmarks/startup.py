@@ -1,4 +1,4 @@
-"""How long until something happens? Import time, the first fit with all compilation, help and scores on the command line."""
+"""How long until something happens? Imports, the first fit with all compilation, the command line's help and scores."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def first_fit(quick: bool) -> dict[str, Any]:
 
 
 def command_line(quick: bool) -> dict[str, Any]:
-    """Medians of fresh processes, interleaved with `import numpy`: help, and scores of 1,000 labelled pairs of faces.csv."""
+    """Medians of fresh processes, interleaved with `import numpy`: help, and scores of 1,000 labelled pairs."""
     with tempfile.TemporaryDirectory() as folder:
         _write_faces(Path(folder))
         score = ["score", "model.safetensors", "faces.csv", "pairs.csv", "--out", "scores.csv", "--force"]

@@ -18,7 +18,7 @@ def write_tables(folder: Path) -> None:
 
 
 def _faces(folder: Path) -> None:
-    """photos.parquet: photos of 60 people in order, 24 numbers each, as a face recognition network gives them.
+    """photos.parquet: photos of 120 people in order, 24 numbers each, as a face recognition network gives them.
 
     Half of the directions tell people apart, the others light and pose: that is what there is to learn.
     """

@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 import pairlearn as pl
+from pairlearn.cli.fitting import WORDS
 from pairlearn.cli.run import Run, learnt_from
-from pairlearn.cli.scoring import DECISIONS
 from pairlearn.cli.steps.kinds import title_of
 from pairlearn.cli.terminal import percent, say
 from pairlearn.cli.terminal import table as figures
@@ -133,7 +133,7 @@ def result_of(model: Any, case: Case, found: Mapping[str, Explanation]) -> dict[
     result: dict[str, Any] = {"left": case.names[0], "right": case.names[1], "score": score}
     if isinstance(model, pl.Verifier):
         threshold = float(model.threshold)
-        result |= {"threshold": threshold, "decision": DECISIONS[1 if score >= threshold else -1]}
+        result |= {"threshold": threshold, "decision": WORDS[1 if score >= threshold else -1]}
         if model.calibration is not None:
             result["probability"] = float(model.calibration.probability(np.array([score]))[0])
     result["bias"] = next(iter(found.values())).bias

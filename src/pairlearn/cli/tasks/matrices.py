@@ -29,8 +29,8 @@ def as_matrix(run: Run, table: ExampleTable, role: str = "examples") -> ExampleT
     if set(names) != set(table.ids):
         strange = next(name for name in names if name not in set(table.ids))
         raise InputError(
-            f"{table.source} has a column {strange!r}, but no row of this id; name the columns of the matrix by the ids "
-            "of its rows"
+            f"{table.source} has a column {strange!r}, but no row of this id; name the columns of the matrix by "
+            "the ids of its rows"
         )
     places = {name: place for place, name in enumerate(names)}
     layout = replace(table.layout, columns=table.ids)
