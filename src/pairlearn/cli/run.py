@@ -108,6 +108,10 @@ class Run:
         if path is not None:
             check_table_target(path, force=force)
 
+    def about(self) -> dict[str, Any]:
+        """What a model file should remember of this run."""
+        return {**self._facts(), "written": _now()}
+
     def save(
         self, model: Any, path: Path, result: Mapping[str, Any], *, about: Mapping[str, Any] | None = None
     ) -> None:
@@ -115,7 +119,7 @@ class Run:
 
         `about` is what is known of the model that this one was made from: the table it was learnt from stays known.
         """
-        facts = json.loads(json.dumps({**self._facts(), "written": _now(), "result": result}, default=str))
+        facts = {**self.about(), "result": json.loads(json.dumps(result, default=str))}
         if about:
             facts["inputs"] = {**about.get("inputs", {}), **facts["inputs"]}
             facts["made_from"] = dict(about)

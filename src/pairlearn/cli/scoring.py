@@ -25,6 +25,10 @@ from pairlearn.evaluation import LogisticCalibration, Scores, threshold_at_fmr
 from pairlearn.pairs import Pairs
 from pairlearn.words import counted
 
+DECIDE = "Set a threshold: `pairlearn decide MODEL EXAMPLES PAIRS --fmr 0.001`, by labelled pairs of other identities."
+REPORT = "Show it: `pairlearn evaluate SCORES --examples EXAMPLES --report report.html`."
+"""What to do with a model that is better than the baselines."""
+
 
 @dataclass(frozen=True, eq=False)
 class Tested:
@@ -181,7 +185,7 @@ def show_rates(
     record = {"labels": spelling, "reflexive_left_out": left_out, "rates": {n: rates(c) for n, c in curves.items()}}
     if "decision" in found:
         record |= _show_decisions(console, np.array(found["decision"]) == "same", labels)
-    judged = verdict(systems)
+    judged = verdict(systems, use=REPORT if isinstance(machine, pl.Verifier) else DECIDE)
     show_verdict(console, judged)
     return {**record, "verdict": judged}
 

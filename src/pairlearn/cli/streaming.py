@@ -104,6 +104,7 @@ class Course:
     every: int
     console: Console
     last_line: int
+    about: Callable[[], dict[str, Any]]
     tally: Tally = field(default_factory=Tally)
 
     def through(
@@ -136,12 +137,12 @@ class Course:
         if line.label is not None and len(self.tally.labels) % self.every == 0:
             say(self.console, _progress(self.metric, self.tally))
         if self.model is not None and line.number % self.save_every == 0 and hasattr(self.metric, "state_"):
-            pl.save(self.metric, self.model)
+            pl.save(self.metric, self.model, about=self.about())
 
     def save(self) -> None:
         """Write the metric, if there is one and a file for it."""
         if self.model is not None and hasattr(self.metric, "state_"):
-            pl.save(self.metric, self.model)
+            pl.save(self.metric, self.model, about=self.about())
             say(self.console, f"metric written to {self.model}")
 
     def record(self, pairs_before: int, stopped: str) -> dict[str, Any]:

@@ -137,8 +137,10 @@ def _step_rows(step: Mapping[str, Any]) -> dict[str, str]:
     made = f"pairlearn {step['command']} on {step.get('written', '?')}, version {step.get('pairlearn', '?')}"
     found = {"made by": made, "  options": ", ".join(words)}
     for role, given in step.get("inputs", {}).items():
-        taken = f"; {_layout(given['layout'])}" if "layout" in given else ""
-        found[f"  {role}"] = f"{given['file']}, sha256 {given['sha256'][:12]}…{taken}"
+        source = f"{given['file']}, sha256 {given['sha256'][:12]}…" if "file" in given else ""
+        taken = str(_layout(given["layout"])) if "columns" in given.get("layout", {}) else ""
+        names = counted(len(given["ids"]), "name") if "ids" in given else ""
+        found[f"  {role}"] = "; ".join(text for text in (source, taken, names) if text)
     return found
 
 
