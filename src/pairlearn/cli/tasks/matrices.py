@@ -29,7 +29,7 @@ def as_matrix(run: Run, table: ExampleTable, role: str = "examples") -> ExampleT
     if set(names) != set(table.ids):
         strange = next(name for name in names if name not in set(table.ids))
         raise InputError(
-            f"{table.source} has a column {strange!r}, but no row of this id; name the columns of the matrix by the ids "
+            f"{table.source} has a column {strange!r}, but no row of this id; name the columns of a matrix by the ids "
             "of its rows"
         )
     places = {name: place for place, name in enumerate(names)}
