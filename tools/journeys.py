@@ -33,7 +33,7 @@ FEW = 4
 def rerun(text: str, folder: Path) -> str:
     """The journey with what its commands print now, in a folder with all tables."""
     write_tables(folder)
-    with _inside(folder):
+    with inside(folder):
         return BLOCK.sub(lambda block: f"```console\n{_run_block(block.group(1))}```", text)
 
 
@@ -84,7 +84,7 @@ def _by_shell(command: str) -> tuple[str, int]:
 
 
 @contextmanager
-def _inside(folder: Path) -> Iterator[None]:
+def inside(folder: Path) -> Iterator[None]:
     """Work in a folder, with lines of one width and no colours."""
     before, environment = Path.cwd(), dict(os.environ)
     os.environ |= {"COLUMNS": str(WIDTH), "NO_COLOR": "1", "TERM": "dumb"}
