@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import polars
@@ -21,8 +24,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("readme")
     write_tables(made)
     photos = polars.read_parquet(made / "photos.parquet").drop("camera")
-    named = photos.with_columns(polars.format("photo {}", "photo_id").alias("id")).drop("photo_id")
-    named.select("id", "person", polars.exclude("id", "person")).write_parquet(made / "faces.parquet")
+    photos.rename({"photo_id": "id"}).write_parquet(made / "faces.parquet")
+    polars.read_parquet(made / "visitors.parquet").rename({"photo_id": "id"}).write_parquet(made / "visitors.parquet")
     return made
 
 
@@ -46,6 +49,25 @@ def test_the_commands_of_the_readme(folder: Path) -> None:
     ]
 
 
+def test_the_examples_of_help(folder: Path, tmp_path: Path) -> None:
+    for table in folder.glob("*.*"):
+        if table.is_file() and "." not in table.stem:
+            shutil.copy(table, tmp_path)
+    few = "--budget 3 --kernel metric --base linear --C 1"
+    quicker = {"--budget 600": few, "tail -f": "cat", "-demo": "-demo --quick"}
+    with inside(tmp_path):
+        for name, command in COMMANDS.items():
+            line = command.example
+            for slow, quick in quicker.items():
+                line = line.replace(slow, quick)
+            output = run(line)
+            assert "(exit code" not in output, f"{name}: {line}\n{output}"
+            if name == "pairs":
+                for part, out in (("development", "dev-pairs.csv"), ("test", "test-pairs.csv")):
+                    source = f"parts/{part}.parquet --class-column person"
+                    run(f"pairlearn pairs sample {source} --ratio 20 --out {out}")
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_says_what_the_list_says(name: str) -> None:
     command = load_command(name)
@@ -56,9 +78,6 @@ def test_help_says_what_the_list_says(name: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_commands_are_light(name: str) -> None:
-    import subprocess
-    import sys
-
     code = f"from pairlearn.cli.app import load_command; load_command({name!r}); import sys; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"numpy", "scipy", "sklearn", "polars", "numba"} & set(loaded)

@@ -18,6 +18,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from pairlearn._version import __version__
 from pairlearn.cli import STOPPED
+from pairlearn.cli.options import HELP, steps
 
 
 class Command(NamedTuple):
@@ -29,52 +30,51 @@ class Command(NamedTuple):
 
 
 COMMANDS: dict[str, Command] = {
-    "fit": Command(
-        "Learn from labelled pairs, or from all pairs of classes, and write a model file.",
-        "pairlearn fit faces.parquet pairs.csv --out model.safetensors --C 10",
+    "pairs": Command(
+        "Sample pairs from classes, split tables without leaks, and check tables for leaks and contradictions.",
+        "pairlearn pairs split faces.parquet --class-column person --out-dir parts",
     ),
     "select": Command(
         "Choose kernel, C and training set in stages, judge on classes never seen, and write the best model.",
-        "pairlearn select faces.parquet --class-column person --budget 600 --out model.safetensors",
+        "pairlearn select parts/train.parquet --class-column person --budget 600 --out selected.safetensors",
     ),
-    "score": Command(
-        "Score pairs with a model: larger means more alike.",
-        "pairlearn score model.safetensors faces.parquet test-pairs.csv --out scores.csv",
+    "fit": Command(
+        "Learn from labelled pairs, or from all pairs of classes, and write a model file.",
+        "pairlearn fit parts/train.parquet --class-column person --kernel metric --out model.safetensors",
     ),
     "decide": Command(
         "Set a threshold at a false match rate, and probabilities, and write a model that decides.",
-        "pairlearn decide model.safetensors faces.parquet dev-pairs.csv --fmr 0.001 --out verifier.safetensors",
+        "pairlearn decide model.safetensors faces.parquet dev-pairs.csv --fmr 0.02 --out verifier.safetensors",
     ),
-    "identify": Command(
-        "Find out who each probe is among enrolled identities, or that nobody fits.",
-        "pairlearn identify model.safetensors gallery.parquet probes.parquet --fpir 0.01 --out found.csv",
-    ),
-    "explain": Command(
-        "Tell what speaks for and against one pair, in words and as a picture.",
-        "pairlearn explain model.safetensors faces.parquet ann_1 bob_2 --picture why.png",
+    "score": Command(
+        "Score pairs with a model: larger means more alike; of a ranker, who comes first; of a regression, how much.",
+        "pairlearn score verifier.safetensors faces.parquet test-pairs.csv --out scores.csv",
     ),
     "evaluate": Command(
         "Tell error rates, thresholds and how sure they are, for one or more systems on labelled pairs.",
         "pairlearn evaluate scores.csv --examples faces.parquet --class-column person --report report.html",
     ),
-    "pairs": Command(
-        "Sample pairs from classes, split tables without leaks, and check tables for leaks and contradictions.",
-        "pairlearn pairs split faces.parquet --class-column person --out-dir parts",
-        "Other tasks",
+    "identify": Command(
+        "Find out who each probe is among enrolled identities, or that nobody fits.",
+        "pairlearn identify model.safetensors parts/test.parquet visitors.parquet --fpir 0.05 --out found.csv",
+    ),
+    "explain": Command(
+        "Tell what speaks for and against one pair, in words and as a picture.",
+        "pairlearn explain model.safetensors faces.parquet 70000 70006 --picture why.png",
     ),
     "rank": Command(
         "Learn from preferences who comes first, predict, and put all in order.",
-        "pairlearn rank fit matches.csv --out ranker.safetensors; pairlearn rank order ranker.safetensors",
+        "pairlearn rank fit matches.csv --out ranker.safetensors",
         "Other tasks",
     ),
     "regress": Command(
-        "Learn a number per pair, such as how strongly a drug binds to a target, and write a model file.",
-        "pairlearn regress drugs.csv affinities.csv --right-examples targets.csv --out model.safetensors",
+        "Learn a number per pair, test on held-out pairs beside means, and write a model file; then `pairlearn score`.",
+        "pairlearn regress enzymes.csv affinities.csv --right-examples compounds.csv --out affinity.safetensors",
         "Other tasks",
     ),
     "classify": Command(
         "Learn classes from any similarity of two examples, definite or not.",
-        "pairlearn classify fit similarities.csv --class-column species --similarity precomputed",
+        "pairlearn classify fit words.csv --class-column kind --similarity precomputed",
         "Other tasks",
     ),
     "stream": Command(
@@ -84,7 +84,7 @@ COMMANDS: dict[str, Command] = {
     ),
     "info": Command(
         "Tell what a model file is, what it was learnt from, when and how.",
-        "pairlearn info model.safetensors --verify faces.parquet",
+        "pairlearn info model.safetensors --verify parts/train.parquet",
         "About",
     ),
     "demo": Command(
@@ -93,8 +93,8 @@ COMMANDS: dict[str, Command] = {
         "About",
     ),
 }
-"""The commands in the order of the help; each is the function of its name in `commands/NAME.py`, or a table of
-functions, one per step of the command."""
+"""The commands in the order of the help; each is the function of its name in `commands/NAME.py`, or a Typer group
+of its steps. The examples run in this order on one set of tables, and a test does that."""
 
 
 class Commands(TyperGroup):
@@ -120,30 +120,18 @@ class Commands(TyperGroup):
 
 
 def load_command(name: str) -> Any:
-    """The command with its options."""
-    function = getattr(import_module(f"pairlearn.cli.commands.{name}"), name)
-    alone = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
-    settings = {"help_option_names": ["-h", "--help"]}
+    """The command with its options, or the group of its steps."""
+    found = getattr(import_module(f"pairlearn.cli.commands.{name}"), name)
     epilog = f"Example: {COMMANDS[name].example}"
-    if isinstance(function, typer.Typer):
-        return _load_group(function, name, epilog)
-    steps = function if isinstance(function, dict) else {name: function}
-    for step, each in steps.items():
-        alone.command(step, epilog=epilog, context_settings=settings)(one_line_errors(each))
-    command = typer.main.get_command(alone)
-    command.name = name
-    if len(steps) > 1:
-        command.help, command.epilog = COMMANDS[name].help, epilog
+    if not isinstance(found, typer.Typer):
+        alone = steps("")
+        alone.command(name, epilog=epilog)(found)
+        found = alone
+    command: Any = typer.main.get_command(found)
+    for each in getattr(command, "commands", {name: command}).values():
+        each.callback = one_line_errors(each.callback)
+    command.name, command.epilog = name, epilog
     return command
-
-
-def _load_group(commands: typer.Typer, name: str, epilog: str) -> Any:
-    """Several commands under one name."""
-    group: Any = typer.main.get_command(commands)
-    group.name, group.epilog = name, epilog
-    for command in group.commands.values():
-        command.callback = one_line_errors(command.callback)
-    return group
 
 
 def one_line_errors(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -176,7 +164,7 @@ app = typer.Typer(
     epilog="Start with: pairlearn demo",
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=HELP,
 )
 
 

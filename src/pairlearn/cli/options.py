@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 FORMATS = ".csv, .tsv, .jsonl, .parquet, .npz or .npy; - for standard input"
 TABLE, PAIRS, OUTPUT = "The table of examples", "The table of pairs", "Output"
 
+HELP = {"help_option_names": ["-h", "--help"]}
+
 Examples = Annotated[Path, typer.Argument(metavar="EXAMPLES", help=f"Examples: {FORMATS}.")]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file that pairlearn wrote.")]
 IdColumn = Annotated[
@@ -84,6 +86,17 @@ AsJson = Annotated[
         "--json", help="Print one JSON object on stdout and everything else on stderr.", rich_help_panel=OUTPUT
     ),
 ]
+
+
+def steps(text: str) -> typer.Typer:
+    """A group of commands under one name; its functions are added by `.command(epilog=…)`."""
+    return typer.Typer(
+        help=text,
+        add_completion=False,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings=HELP,
+    )
 
 
 def columns_of(

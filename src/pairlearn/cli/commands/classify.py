@@ -21,9 +21,13 @@ from pairlearn.cli.options import (
     Seed,
     TableOut,
     columns_of,
+    steps,
 )
 
+classify = steps("Learn classes from any similarity of two examples, definite or not.")
 
+
+@classify.command(epilog="Example: pairlearn classify fit words.csv --class-column kind --out classifier.safetensors")
 def fit(
     examples: Examples,
     out: ModelOut = Path("classifier.safetensors"),
@@ -65,6 +69,7 @@ def fit(
     run.finish({"out": str(out), **result})
 
 
+@classify.command(epilog="Example: pairlearn classify predict classifier.safetensors new-words.csv --out kinds.csv")
 def predict(
     model: Model,
     examples: Annotated[
@@ -98,6 +103,3 @@ def predict(
         judging.show(run.beside(out), CLASSES, figures, f"{len(table.ids):,} examples of known class")
         result |= figures
     run.deliver(out, found, f"{len(table.ids):,} classes", result, {"predictions": found["prediction"]})
-
-
-classify = {"fit": fit, "predict": predict}

@@ -22,14 +22,10 @@ from pairlearn.cli.options import (
     RightColumn,
     Seed,
     columns_of,
+    steps,
 )
 
-pairs = typer.Typer(
-    help="Sample pairs from classes, split tables without leaks, and check tables for leaks and contradictions.",
-    add_completion=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+pairs = steps("Sample pairs from classes, split tables without leaks, and check tables for leaks and contradictions.")
 
 
 @pairs.command(epilog="Example: pairlearn pairs sample faces.parquet --class-column person --ratio 3 --out pairs.csv")

@@ -25,6 +25,7 @@ from pairlearn.cli.options import (
     Unseen,
     columns_of,
     memory_bytes,
+    steps,
 )
 
 Ranker = Annotated[Path, typer.Argument(metavar="RANKER", help="Model file that `pairlearn rank fit` wrote.")]
@@ -47,6 +48,10 @@ Outcome = Annotated[
 ]
 
 
+rank = steps("Learn from preferences who comes first, predict, and put all in order.")
+
+
+@rank.command(epilog="Example: pairlearn rank fit matches.csv --out ranker.safetensors")
 def fit(
     preferences: Annotated[
         Path, typer.Argument(metavar="PREFERENCES", help="Columns winner and loser, or left, right and label.")
@@ -115,6 +120,7 @@ def fit(
     run.finish({"out": str(out), **result})
 
 
+@rank.command(epilog="Example: pairlearn rank predict ranker.safetensors next.csv --out predictions.csv")
 def predict(
     model: Ranker,
     pairs: Annotated[Path, typer.Argument(metavar="PAIRS", help="Pairs to predict, with or without who came first.")],
@@ -144,6 +150,7 @@ def predict(
     scoring.score_and_write(run, machine, about, scoring.Tested(given, given.on(known)), out)
 
 
+@rank.command(epilog="Example: pairlearn rank order ranker.safetensors --out table.csv")
 def order(
     model: Ranker,
     examples: KnownExamples = None,
@@ -168,6 +175,3 @@ def order(
     result = {"model": str(model), **ranking.ranking_facts(ranked, columns, known.ids)}
     ranking.show_ranking(run.beside(out), columns, result)
     run.deliver(out, columns, f"{len(known.ids):,} ranks", result, {"ranking": columns["id"]})
-
-
-rank = {"fit": fit, "predict": predict, "order": order}
