@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,15 +17,16 @@ from tools.journeys import inside, run
 README = Path(__file__).parents[2] / "README.md"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
     """faces.parquet with ids, people and embeddings, and the other tables of the journeys."""
-    made = tmp_path_factory.mktemp("readme")
-    write_tables(made)
-    photos = polars.read_parquet(made / "photos.parquet").drop("camera")
-    photos.rename({"photo_id": "id"}).write_parquet(made / "faces.parquet")
-    polars.read_parquet(made / "visitors.parquet").rename({"photo_id": "id"}).write_parquet(made / "visitors.parquet")
-    return made
+    write_tables(tmp_path)
+    photos = polars.read_parquet(tmp_path / "photos.parquet").drop("camera")
+    photos.rename({"photo_id": "id"}).write_parquet(tmp_path / "faces.parquet")
+    polars.read_parquet(tmp_path / "visitors.parquet").rename({"photo_id": "id"}).write_parquet(
+        tmp_path / "visitors.parquet"
+    )
+    return tmp_path
 
 
 def test_the_commands_of_the_readme(folder: Path) -> None:
@@ -49,13 +49,10 @@ def test_the_commands_of_the_readme(folder: Path) -> None:
     ]
 
 
-def test_the_examples_of_help(folder: Path, tmp_path: Path) -> None:
-    for table in folder.glob("*.*"):
-        if table.is_file() and "." not in table.stem:
-            shutil.copy(table, tmp_path)
+def test_the_examples_of_help(folder: Path) -> None:
     few = "--budget 3 --kernel metric --base linear --C 1"
     quicker = {"--budget 600": few, "tail -f": "cat", "-demo": "-demo --quick"}
-    with inside(tmp_path):
+    with inside(folder):
         for name, command in COMMANDS.items():
             line = command.example
             for slow, quick in quicker.items():
