@@ -234,3 +234,93 @@ def test_it_fits_a_phone_and_shows_thumbnails(open_page: Open, record: dict[str,
     page = open_page(as_html(record, thumbnails={first["left"]: png(np.eye(8))}), width=400)
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
     assert page.locator(".worst img").first.evaluate("image => image.naturalWidth") == 8
+
+
+# --------------------------------------------------------------------------- long names, keyboard, paper
+
+LONG = {
+    "a machine with a name of many words on the standardised linear kernel, C = 1": 3.0,
+    "models/2024/experiments/without/any/blank/that/a/line/could/break/at/model_v17_final.safetensors": 2.8,
+    "third": 2.6,
+    "fourth": 2.4,
+    "cosine": 2.0,
+    "euclid": 1.9,
+}
+
+
+@pytest.fixture(scope="module")
+def wide(simulate: Callable[..., Scores]) -> dict[str, Any]:
+    """Many systems with long names, as many rates as a page shows, ids that are paths, and subgroups."""
+    folder = "embeddings/labelled_faces_of_the_whole_collection/photo"
+    systems = {
+        name: simulate(shift, seed=k, picture=folder, person="somebody_with_a_long_name")
+        for k, (name, shift) in enumerate(LONG.items())
+    }
+    groups = np.where(np.arange(7140) % 2, "indoors, by the light of a window", "outdoors")
+    fmrs = (0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
+    return evaluate(systems, baselines=["cosine", "euclid"], fmrs=fmrs, groups=groups, cost=(10, 1, 0.1))
+
+
+CUT = """() => [...document.querySelectorAll('.scroll')].filter(box => box.scrollWidth > box.clientWidth)
+    .map(box => box.getAttribute('aria-label'))"""
+BEYOND = """() => [...document.querySelectorAll('main *, header *')].filter(each => !each.closest('svg'))
+    .filter(each => each.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+    .map(each => each.tagName + '.' + each.className)"""
+
+
+def test_nothing_is_cut_at_1280_pixels(open_page: Open, wide: dict[str, Any]) -> None:
+    page = open_page(as_html(wide))
+    page.evaluate("() => document.querySelectorAll('details').forEach(each => each.open = true)")
+    assert page.evaluate(CUT) == []
+    assert page.evaluate(BEYOND) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+def test_long_names_fit_a_phone(open_page: Open, wide: dict[str, Any]) -> None:
+    page = open_page(as_html(wide), width=400)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    assert "Summary" in page.evaluate(CUT)  # it scrolls inside its box
+
+
+def test_what_scrolls_is_reached_by_keyboard(open_page: Open, wide: dict[str, Any]) -> None:
+    page = open_page(as_html(wide), width=400)
+    boxes = page.locator(".scroll")
+    found = boxes.evaluate_all(
+        "all => all.map(e => [e.tabIndex, e.getAttribute('role'), e.getAttribute('aria-label')])"
+    )
+    assert {(tab, role) for tab, role, _ in found} == {(0, "region")}
+    labels = [label for *_, label in found]
+    assert len(set(labels)) == len(labels) == page.locator("table").count()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Summary"
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("() => document.activeElement.scrollLeft > 0")
+
+
+def test_paper_shows_everything(open_page: Open, wide: dict[str, Any]) -> None:
+    page = open_page(as_html(wide), width=710)  # A4 between its margins
+    state = "[...document.querySelectorAll('details')].map(each => each.open)"
+    before = page.evaluate(state)
+    assert False in before
+    page.evaluate(f"() => addEventListener('beforeprint', () => {{ window.printed = {state} }})")
+    assert page.pdf(format="A4").startswith(b"%PDF")
+    assert page.evaluate("window.printed") == [True] * len(before)
+    assert page.evaluate(state) == before  # as the reader left it
+    page.emulate_media(media="print")
+    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(BEYOND) == []
+    styles = page.locator(".scroll").evaluate_all("all => all.map(each => getComputedStyle(each).overflowX)")
+    assert set(styles) == {"visible"}
+    rows = sum(len(system["worst"][kind]) for system in wide["systems"] for kind in system["worst"])
+    assert page.locator(".worst tbody tr:visible").count() == rows
+    cards = page.locator(".columns > .card").evaluate_all("all => all.map(e => e.getBoundingClientRect().toJSON())")
+    assert cards[0]["bottom"] <= cards[1]["top"]
+
+
+def test_without_a_script_everything_is_open(browser: Any, tmp_path: Path, wide: dict[str, Any]) -> None:
+    path = tmp_path / "report.html"
+    path.write_text(as_html(wide), encoding="utf-8")
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(path.as_uri())
+    assert page.locator("details").count() == page.locator("details[open]").count() == 2 * len(LONG)
+    page.close()

@@ -15,7 +15,7 @@ import numpy as np
 from pairlearn.evaluation import Scores
 from pairlearn.report.codes import KINDS, Names, distinct, named
 from pairlearn.report.system import Basis
-from pairlearn.report.text import are, difference_words, measure_name, row_relation
+from pairlearn.report.text import are, measure_name, row_relation
 from pairlearn.words import counted
 
 FEW_IDENTITIES = 30
@@ -151,13 +151,25 @@ def _shared(what: str, shared: Sequence[str], total: int) -> str:
 
 
 def baseline_doubts(differences: Iterable[Mapping[str, Any]]) -> list[dict[str, str | None]]:
-    """Warn about each system that is worse than, or tied with, an untrained baseline: it is worth no training."""
-    found = []
+    """Warn about each system that is worse than, or tied with, an untrained baseline: it is worth no training.
+
+    One warning per system and relation; by how much is in the table of differences.
+    """
+    found: dict[tuple[str, str], dict[str, list[str]]] = {}
     for row in differences:
-        by = f"{measure_name(row)} {difference_words(row)} points"
-        if row_relation(row) == "worse":
-            found.append(doubt("not_better", f"is worse than untrained {row['baseline']} ({by})", row["system"]))
-        elif row_relation(row) == "tied":
-            text = f"is tied with untrained {row['baseline']} ({by})"
-            found.append(doubt("not_surely_better", text, row["system"]))
-    return found
+        baselines = found.setdefault((row["system"], row_relation(row)), {})
+        baselines.setdefault(row["baseline"], []).append(measure_name(row))
+    return [
+        doubt(RELATIONS[relation][0], f"{RELATIONS[relation][1]} untrained {_listed(baselines)}", system)
+        for (system, relation), baselines in found.items()
+        if relation in RELATIONS
+    ]
+
+
+RELATIONS = {"worse": ("not_better", "is worse than"), "tied": ("not_surely_better", "is tied with")}
+"""Relations to a baseline that are a warning: its code and its words."""
+
+
+def _listed(baselines: Mapping[str, Sequence[str]]) -> str:
+    """Baselines, each with the measures that the relation holds for."""
+    return " and ".join(f"{name} ({', '.join(measures)})" for name, measures in baselines.items())

@@ -311,7 +311,7 @@ def _verdict(entry: Record, rivals: Mapping[str, Scores], differences: Mapping[s
         return None
     against = {name: EER().value(scores) for name, scores in rivals.items()}
     gap = differences[best_of(against, EER())]
-    return Verdict(EER(), entry["eer"]["value"], against, gap, subject=entry["name"], use=USE).as_json()
+    return Verdict(EER(), entry["eer"]["value"], against, gap, subject="It", use=USE).as_json()
 
 
 def strictest_fmr(entry: Record) -> float | None:

@@ -119,7 +119,19 @@ function setUpScales() {
   }
 }
 
+// Without a script, and on paper, everything is open; on a screen most of it waits to be asked for.
+function setUpDetails() {
+  let closed = [...document.querySelectorAll("details.later")];
+  for (const each of closed) each.open = false;
+  window.addEventListener("beforeprint", () => {
+    closed = [...document.querySelectorAll("details:not([open])")];
+    for (const each of closed) each.open = true;
+  });
+  window.addEventListener("afterprint", () => { for (const each of closed) each.open = false; });
+}
+
 function start() {
+  setUpDetails();
   setUpLegend();
   setUpScales();
   setUpDet();
