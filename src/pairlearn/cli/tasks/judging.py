@@ -37,7 +37,7 @@ def judge(
     record: dict[str, Any] = {"pairs": len(truth), "systems": {}}
     for name, values in answers.items():
         found = figure.interval(worth[name], units, unit)
-        further = {key: each(values, truth) for key, each in judgement.further.items()}
+        further = {key: _defined(each(values, truth)) for key, each in judgement.further.items()}
         record["systems"][name] = {figure.key: found.estimate, **_limits(found), **further}
     baselines = {name: each for name, each in worth.items() if name != MODEL}
     if MODEL in worth and baselines:
@@ -63,6 +63,11 @@ def sides_of(pairs: Pairs) -> tuple[Any, Any]:
     """Numbers of the examples of both sides; those of a second table are told apart from those of the first."""
     shift = 0 if pairs.right_examples is None else pairs.n_examples
     return pairs.left, pairs.right + shift
+
+
+def _defined(value: float) -> float | None:
+    """The number; None where it is not defined, as JSON has it."""
+    return None if isnan(value) else value
 
 
 def _limits(found: Interval) -> dict[str, float | None]:
@@ -112,8 +117,8 @@ def _with_limits(figure: Figure, found: Mapping[str, Any]) -> str:
     return f"{value} [{scale * found['low']:{digits}}, {scale * found['high']:{digits}}]"
 
 
-def _plain(value: float) -> str:
-    return "–" if isnan(value) else f"{value:.4f}"
+def _plain(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
 
 
 def written_labels(task: Task, given: PairTable) -> Any:
