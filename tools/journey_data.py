@@ -91,8 +91,8 @@ def _matches(folder: Path) -> None:
 def _links(folder: Path) -> None:
     """enzymes.csv, compounds.csv, links.csv: which compound binds to which enzyme, a fit of hidden shapes."""
     rng = np.random.default_rng(11)
-    enzymes, compounds = rng.normal(size=(40, 5)).round(3), rng.normal(size=(60, 8)).round(3)
-    fit = np.sin(enzymes @ rng.normal(size=(5, 3))) @ np.sin(compounds @ rng.normal(size=(8, 3))).T
+    enzymes, compounds = rng.normal(size=(40, 3)).round(3), rng.normal(size=(60, 4)).round(3)
+    fit = np.tanh(enzymes @ rng.normal(size=(3, 2))) @ np.tanh(compounds @ rng.normal(size=(4, 2))).T
     for name, rows in (("enzymes", enzymes), ("compounds", compounds)):
         ids = [f"{name[0].upper()}{i:02d}" for i in range(len(rows))]
         po.DataFrame({"id": ids, **{f"d{t}": rows[:, t] for t in range(rows.shape[1])}}).write_csv(

@@ -17,6 +17,7 @@ from pairlearn.cli.run import Run
 from pairlearn.cli.terminal import GapBar, facts, on_interrupt, percent, progress_bar, say
 from pairlearn.data.tables import ExampleTable, PairTable
 from pairlearn.errors import ConflictWarning, DefinitenessWarning, InputError, SymmetryWarning
+from pairlearn.examples import count_examples
 from pairlearn.pairs import Pairs
 from pairlearn.types import Ints
 from pairlearn.words import counted
@@ -165,7 +166,7 @@ def facts_of(machine: Any, pairs: Pairs, notes: list[str]) -> dict[str, Any]:
         "base": machine.base,
         **{name: getattr(machine, name) for name in SIZES if hasattr(machine, name)},
         "warnings": notes,
-        "examples": pairs.compacted().pairs.n_examples,
+        **_used(pairs),
         "pairs": len(pairs),
         "status": machine.fit_status_,
         "kkt_gap": machine.kkt_gap_,
@@ -200,12 +201,25 @@ def _training_figures(machine: Any, training: Training, seed: int) -> dict[str, 
     return {"pairs": len(kept), "sampled": sampled, "eer": eers}
 
 
+def _used(pairs: Pairs) -> dict[str, int]:
+    """How many examples the pairs refer to; those of the right sides apart if they have a table of their own."""
+    used = pairs.compacted().pairs
+    right = used.right_examples
+    return {"examples": used.n_examples, **({} if right is None else {"right_examples": count_examples(right)})}
+
+
+def examples_in(result: Mapping[str, Any]) -> str:
+    """These numbers in words."""
+    if "right_examples" not in result:
+        return counted(result["examples"], "example")
+    return f"{result['examples']:,} left and {counted(result['right_examples'], 'right example')}"
+
+
 def show(run: Run, result: dict[str, Any]) -> None:
     """The result of a fit in words."""
     unlabelled = f", {result['unlabelled']:,} unlabelled" if result["unlabelled"] else ""
     rows = {
-        "pairs": f"{result['pairs']:,} of {counted(result['examples'], 'example')}, {result['positives']:,} positive"
-        + unlabelled,
+        "pairs": f"{result['pairs']:,} of {examples_in(result)}, {result['positives']:,} positive" + unlabelled,
         "labels": spelled(result["labels"]) if result["labels"] else "from classes: same → +1, different → −1",
     }
     show_facts(run, result, rows, {"training EER": _in_words(result["training"])})

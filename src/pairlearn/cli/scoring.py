@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,15 @@ class Tables:
     left: ExampleTable
     right: ExampleTable | None
     names: tuple[str, str, str]
+    learnt: Mapping[str, Any] = field(default_factory=dict)
+
+    def _warn_of_training(self, run: Run, role: str) -> None:
+        """Files are compared by the hash of their content; without pairs all those of the examples were learnt from."""
+        known = "pairs" if "pairs" in self.learnt else "examples"
+        own = run.inputs[role if known == "pairs" else "examples"]["sha256"]
+        if own == self.learnt.get(known, {}).get("sha256"):
+            source = self.learnt[known]["file"]
+            run.warn(f"the model was learnt from this very file ({source}): what it says of these pairs is flattering")
 
     @classmethod
     def read(
@@ -72,11 +81,12 @@ class Tables:
         other = (
             None if right is None else run.examples(right, Columns(), learnt=learnt_from(about, "right"), role="right")
         )
-        return cls(left, other, names)
+        return cls(left, other, names, dict(about.get("inputs", {})))
 
     def pairs(self, run: Run, path: Path, *, role: str = "pairs") -> Tested:
-        """A table of pairs joined to these examples."""
+        """A table of pairs joined to these examples; says so if the model was learnt from the same file."""
         table = run.pairs(path, *self.names, role=role)
+        self._warn_of_training(run, role)
         classes = None if self.left.classes is None or self.right is not None else np.asarray(self.left.classes)
         return Tested(table, table.on(self.left, self.right), classes)
 

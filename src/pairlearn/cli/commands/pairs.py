@@ -97,6 +97,13 @@ def split(
     examples: Annotated[
         Path | None, typer.Option(help="Examples of the pairs, for their classes.", rich_help_panel=PAIRS)
     ] = None,
+    apart: Annotated[
+        str,
+        typer.Option(
+            help="What no two parts of pairs share: both (sides), left or right (examples of that side), pairs.",
+            rich_help_panel=PAIRS,
+        ),
+    ] = "both",
     seed: Seed = 0,
     id_column: Annotated[
         str | None, typer.Option(help="Column of the ids in --examples.", show_default="id", rich_help_panel=TABLE)
@@ -124,7 +131,7 @@ def split(
     names = (left_column, right_column, label_column)
     if splitting.holds_pairs(sheet, names):
         known = splitting.known_classes(run, examples, id_column, class_column)
-        found = splitting.parts_of_pairs(sheet, names, known, shares, seed)
+        found = splitting.parts_of_pairs(sheet, names, known, shares, seed, apart)
     else:
         found = splitting.parts_of_examples(sheet, class_column, shares, seed)
     facts = splitting.facts_of(found)

@@ -26,6 +26,9 @@ from pairlearn.selection import linked_units, share_out
 from pairlearn.types import Ints
 from pairlearn.words import counted
 
+APART = {"both": "examples", "left": "left examples", "right": "right examples", "pairs": "pairs"}
+"""What --apart keeps from being in two parts."""
+
 
 class Parts(NamedTuple):
     """Rows of a table by the name of their part, how many are in none, and what kept each part apart from the others.
@@ -94,16 +97,54 @@ def known_classes(run: Run, examples: Path | None, id_column: str | None, class_
 
 
 def parts_of_pairs(
-    sheet: Sheet, names: tuple[str, str, str], known: Mapping[str, str] | None, shares: Mapping[str, float], seed: int
+    sheet: Sheet,
+    names: tuple[str, str, str],
+    known: Mapping[str, str] | None,
+    shares: Mapping[str, float],
+    seed: int,
+    apart: str = "both",
 ) -> Parts:
-    """Rows of a table of pairs, no example in two parts, and no class if `known` gives it for every id."""
+    """Rows of a table of pairs by the parts of both sides, of the left or of the right one, or of the pairs themselves.
+
+    No example stands in two parts on these sides, and no class if `known` gives it for every id.
+    """
+    if apart not in APART:
+        raise InputError(f"--apart is one of {', '.join(APART)}, got {apart!r}")
     table = read_pairs(sheet.source, *names)
-    labels = None if table.cells is None else table.some_labels()[0]
+    labels = None if table.cells is None else _signs(table)
+    left, right = (
+        _sides(table, labels, known, shares, seed) if apart == "both" else _one_side(table, shares, seed, apart)
+    )
+    rows = {name: np.flatnonzero((left == k) & (right == k)) for k, name in enumerate(shares)}
+    by = "classes" if known is not None and apart == "both" else APART[apart]
+    return Parts(rows, int((left != right).sum()), by, labels)
+
+
+def _signs(table: PairTable) -> Ints | None:
+    """Labels ±1, 0 where there is none; None where the cells are no such labels but numbers, say."""
+    try:
+        return table.some_labels()[0]
+    except InputError:
+        return None
+
+
+def _sides(
+    table: PairTable, labels: Ints | None, known: Mapping[str, str] | None, shares: Mapping[str, float], seed: int
+) -> tuple[Ints, Ints]:
+    """The parts of the left and of the right example of every pair; two tables are parted each for itself."""
+    if known is None and not set(table.left) & set(table.right):
+        return share_out(table.left, shares, seed), share_out(table.right, shares, seed)
     ids, (pairs,) = by_id(table)
     units = linked_units(pairs, labels) if known is None else _known_classes(known, ids)
-    left, right = (share_out(units, shares, seed)[column] for column in pairs.columns)
-    rows = {name: np.flatnonzero((left == k) & (right == k)) for k, name in enumerate(shares)}
-    return Parts(rows, int((left != right).sum()), "examples" if known is None else "classes", labels)
+    parts = share_out(units, shares, seed)
+    return parts[pairs.left], parts[pairs.right]
+
+
+def _one_side(table: PairTable, shares: Mapping[str, float], seed: int, apart: str) -> tuple[Ints, Ints]:
+    """The part of every pair by its left or right id, or by itself; twice, since nothing is lost."""
+    units: Any = {"left": table.left, "right": table.right, "pairs": np.arange(len(table))}[apart]
+    parts = share_out(units, shares, seed)
+    return parts, parts
 
 
 def _known_classes(known: Mapping[str, str], ids: Sequence[str]) -> list[str]:

@@ -16,7 +16,6 @@ from pairlearn.cli.tasks.task import REGRESSION
 from pairlearn.data.tables import ExampleTable, PairTable
 from pairlearn.pairs import Pairs
 from pairlearn.types import Floats
-from pairlearn.words import counted
 
 TOLD = {
     "use": "Predict with `pairlearn score`.",
@@ -67,9 +66,7 @@ def show(run: Run, result: Mapping[str, Any]) -> None:
     """The result of `regress` in words."""
     low, high = result["range"]
     rows = {
-        "pairs": f"{result['pairs']:,} of {counted(result['examples'], 'left example')}"
-        if result["two_tables"]
-        else f"{result['pairs']:,} of {counted(result['examples'], 'example')}",
+        "pairs": f"{result['pairs']:,} of {fitting.examples_in(result)}",
         "numbers": f"{low:.4g} … {high:.4g}, mean {result['mean']:.4g}",
         "swapped pairs": result["swapped"],
     }
