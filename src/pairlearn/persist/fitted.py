@@ -20,8 +20,7 @@ from pairlearn.machines.machine import PairMachine
 from pairlearn.metrics.pseudo_metric import PseudoMetric
 from pairlearn.on_examples import OnExamples
 from pairlearn.persist.checks import check_function
-from pairlearn.persist.known import TRANSFORMERS
-from pairlearn.persist.transformers import check_transformer
+from pairlearn.persist.transformers import check_transformer, is_transformer
 from pairlearn.scorers.gallery import Gallery
 from pairlearn.scorers.normalised import NormalisedScorer
 from pairlearn.scorers.scorer import as_scorer
@@ -51,7 +50,7 @@ def check_model(model: Any) -> int | None:
             _check_metric(model)
         case LearntBaseline():
             _check_baseline(model)
-    return check_transformer(model) if type(model) in TRANSFORMERS.values() else None
+    return check_transformer(model) if is_transformer(type(model)) else None
 
 
 def _check_fitted(model: Any) -> None:

@@ -6,6 +6,8 @@ that gets another name is listed in `RENAMED`, so that files written before stil
 
 from __future__ import annotations
 
+from collections import ChainMap
+from collections.abc import Mapping
 from typing import Any
 
 from sklearn.pipeline import Pipeline
@@ -28,7 +30,7 @@ from pairlearn.metrics.spans import KernelSpan, RowSpan
 from pairlearn.on_examples import OnExamples
 from pairlearn.operators.plan import Plan
 from pairlearn.pair_kernels import storable
-from pairlearn.persist.transformers import LEARNT
+from pairlearn.persist.transformers import Transformers
 from pairlearn.scorers.gallery import Gallery
 from pairlearn.scorers.normalised import NormalisedScorer
 from pairlearn.scorers.verifier import Verifier
@@ -54,9 +56,9 @@ MODELS: dict[str, type[Any]] = {
     model.__name__: model for model in (*machine_classes(), *METRICS, *EXPANSIONS, *baseline_classes(), *AROUND)
 }
 """The models that can be saved, by name."""
-TRANSFORMERS: dict[str, type[Any]] = {kind.__name__: kind for kind in LEARNT}
+TRANSFORMERS = Transformers()
 """The transformers of examples that a pipeline in a file may have, by name."""
-ANY: dict[str, type[Any]] = {**MODELS, **TRANSFORMERS, OnExamples.__name__: OnExamples}
+ANY: Mapping[str, type[Any]] = ChainMap({**MODELS, OnExamples.__name__: OnExamples}, TRANSFORMERS)  # type: ignore[arg-type]
 """Models, and what only stands within them."""
 VALUES: dict[str, type[Any]] = {
     value.__name__: value
@@ -74,6 +76,6 @@ RENAMED: dict[str, str] = {"Decided": "Verifier", **storable.RENAMED}
 """Classes under the name that older files have for them: old → new."""
 
 
-def known(table: dict[str, type[Any]], name: Any) -> type[Any] | None:
+def known(table: Mapping[str, type[Any]], name: Any) -> type[Any] | None:
     """The class that a file calls `name`, or None."""
     return table.get(RENAMED.get(name, name)) if isinstance(name, str) else None

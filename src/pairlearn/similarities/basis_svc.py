@@ -6,7 +6,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.svm import LinearSVC
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
@@ -108,8 +107,11 @@ class BasisSVC(ClassifierMixin, BaseEstimator):
         names = set(BasisExpansion().get_params(deep=False))
         return BasisExpansion(**{name: value for name, value in self.get_params(deep=False).items() if name in names})
 
-    def machine(self) -> LinearSVC:
+    def machine(self) -> Any:
         """The linear machine that `fit` will fit on the features."""
+        # Loaded here: a model that needs none of it is read and scored in half the time.
+        from sklearn.svm import LinearSVC
+
         return LinearSVC(
             penalty=self.penalty,
             loss="squared_hinge",

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.stats import spearmanr
-from sklearn.metrics import balanced_accuracy_score
+from scipy import stats
 from sklearn.pipeline import Pipeline
 
 import pairlearn as pl
@@ -95,7 +94,7 @@ def _correlation(values: Floats, truth: Any) -> float:
     """Spearman's ρ; NaN where one side does not vary."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return float(spearmanr(values, truth).statistic)
+        return float(stats.spearmanr(values, truth).statistic)
 
 
 def _concordance(values: Floats, truth: Any) -> float:
@@ -141,6 +140,8 @@ def _balanced(answers: Any, truth: Any) -> float:
     """Mean over the true classes of the share that is found."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        from sklearn.metrics import balanced_accuracy_score
+
         return float(balanced_accuracy_score(truth, answers))
 
 
