@@ -384,7 +384,7 @@ def test_a_model_that_does_not_help_is_called_so(files: Path) -> None:
     [
         (("absent.safetensors", "faces.csv", "test.csv"), ("no model file",)),
         (("faces.csv", "faces.csv", "test.csv"), ("not a model file",)),
-        (("model.safetensors", "narrow.csv", "narrow-pairs.csv"), ("1 features", "fitted with 5")),
+        (("model.safetensors", "narrow.csv", "narrow-pairs.csv"), ("1 feature", "fitted with 5")),
         (("model.safetensors", "faces.csv", "strangers.csv"), ("'eve'",)),
         (("model.safetensors", "faces.csv", "ones.csv"), ("0 negative",)),
         (("model.safetensors", "faces.csv", "test.csv", "--out", "scores.txt"), ("must end in one of .csv",)),
