@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -9,6 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.features import note_features, same_features
 from pairlearn.pairs import Pairs, as_pairs
+
+
+def is_pipeline(model: Any) -> bool:
+    """Whether a model is a pipeline of scikit-learn; one that was never imported has no instances."""
+    module = sys.modules.get("sklearn.pipeline")
+    return module is not None and isinstance(model, module.Pipeline)
 
 
 class OnExamples(TransformerMixin, BaseEstimator):

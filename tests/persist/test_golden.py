@@ -26,11 +26,14 @@ def test_a_model_of_an_earlier_version_says_what_it_said(path: Path) -> None:
     found = answers(pl.load(path), asked)
     assert sorted(found) == sorted(said)
     for name, values in said.items():
-        if same_rounding(path.parent):
-            np.testing.assert_array_equal(found[name], values, err_msg=name)
-        elif values.dtype.kind == "f":
-            scale = np.abs(values).max(initial=1e-300)
-            np.testing.assert_allclose(found[name], values, rtol=1e-9, atol=1e-12 * scale, err_msg=name)
+        if values.dtype.kind != "f":
+            if same_rounding(path.parent):
+                np.testing.assert_array_equal(found[name], values, err_msg=name)
+            continue
+        # Sums may be grouped otherwise in a later version: the last bits may differ, and nothing more.
+        last_bits = 1e-13 if same_rounding(path.parent) else 1e-9
+        scale = np.abs(values).max(initial=1e-300)
+        np.testing.assert_allclose(found[name], values, rtol=last_bits, atol=last_bits * scale / 10, err_msg=name)
 
 
 @every_file

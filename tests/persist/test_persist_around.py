@@ -35,7 +35,8 @@ from pairlearn import persist
 from pairlearn.baselines.stacked import attach_baselines, cross_fit
 from pairlearn.errors import InputError
 from pairlearn.kernels.mapped import Mapped
-from pairlearn.persist.known import MODELS, TRANSFORMERS
+from pairlearn.persist.known import MODELS
+from pairlearn.persist.transformers import TRANSFORMERS
 from pairlearn.scorers import NormalisedScorer
 from pairlearn.scorers.gallery import POOLINGS
 from pairlearn.selection.search.settings import BASES, KERNELS, Family, Space, baselines_of

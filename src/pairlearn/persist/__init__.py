@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 import safetensors
 import safetensors.numpy
-from sklearn.pipeline import Pipeline
 
 from pairlearn._version import __version__
 from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
+from pairlearn.on_examples import is_pipeline
 from pairlearn.persist.about import check_notes, described
 from pairlearn.persist.fitted import check_model
 from pairlearn.persist.known import MODELS
@@ -107,7 +107,7 @@ def read_about(path: str | Path) -> dict[str, Any]:
 def _check_kind(model: Any) -> None:
     name = type(model).__name__
     if MODELS.get(name) is type(model):
-        if isinstance(model, Pipeline):
+        if is_pipeline(model):
             as_scorer(model)
         return
     if hasattr(model, "best_estimator_"):

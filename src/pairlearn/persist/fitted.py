@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.baselines.learnt import LearntBaseline
@@ -18,7 +17,7 @@ from pairlearn.baselines.stacked import StackedPairSVC
 from pairlearn.errors import InputError
 from pairlearn.machines.machine import PairMachine
 from pairlearn.metrics.pseudo_metric import PseudoMetric
-from pairlearn.on_examples import OnExamples
+from pairlearn.on_examples import OnExamples, is_pipeline
 from pairlearn.persist.checks import check_function
 from pairlearn.persist.transformers import check_transformer, is_transformer
 from pairlearn.scorers.gallery import Gallery
@@ -30,9 +29,9 @@ from pairlearn.words import counted
 
 def check_model(model: Any) -> int | None:
     """Refuse a model that could not be asked; otherwise the number of features that it passes on."""
+    if is_pipeline(model):
+        return _check_steps(model)
     match model:
-        case Pipeline():
-            return _check_steps(model)
         case Verifier() | NormalisedScorer() | Gallery():
             check_model(as_scorer(model.model))
             if isinstance(model, Verifier):
@@ -61,7 +60,7 @@ def _check_fitted(model: Any) -> None:
         raise InputError(f"this {name} is not fitted; call fit first, or save its parameters yourself") from error
 
 
-def _check_steps(pipeline: Pipeline) -> int | None:
+def _check_steps(pipeline: Any) -> int | None:
     """Steps (name, part): all parts but the last transform, and each takes what the one before gives."""
     width = None
     for place, (name, part) in enumerate(pipeline.steps, 1):

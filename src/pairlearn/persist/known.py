@@ -7,10 +7,8 @@ that gets another name is listed in `RENAMED`, so that files written before stil
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
-
-from sklearn.pipeline import Pipeline
 
 from pairlearn import kernels, machines, pair_kernels
 from pairlearn.baselines.registry import baseline_classes
@@ -30,7 +28,7 @@ from pairlearn.metrics.spans import KernelSpan, RowSpan
 from pairlearn.on_examples import OnExamples
 from pairlearn.operators.plan import Plan
 from pairlearn.pair_kernels import storable
-from pairlearn.persist.transformers import Transformers
+from pairlearn.persist.transformers import TRANSFORMERS, Found
 from pairlearn.scorers.gallery import Gallery
 from pairlearn.scorers.normalised import NormalisedScorer
 from pairlearn.scorers.verifier import Verifier
@@ -40,9 +38,11 @@ from pairlearn.similarities.blocks import Block
 from pairlearn.similarities.nystrom import IndefiniteNystrom
 from pairlearn.solvers.problem import Progress
 
+Chain: Callable[..., Mapping[str, type[Any]]] = ChainMap
+"""Several tables as one; nothing is written to it."""
 METRICS = (OnlinePseudoMetric, KernelPseudoMetric)
 EXPANSIONS = (BasisExpansion, BasisSVC, IndefiniteNystrom)
-AROUND = (StackedPairSVC, Pipeline, Verifier, NormalisedScorer, Gallery)
+AROUND = (StackedPairSVC, Verifier, NormalisedScorer, Gallery)
 """Models around other models."""
 
 
@@ -52,13 +52,12 @@ def machine_classes() -> tuple[type[PairMachine], ...]:
     return tuple(kind for kind in public if isinstance(kind, type) and issubclass(kind, PairMachine))
 
 
-MODELS: dict[str, type[Any]] = {
+OWN: dict[str, type[Any]] = {
     model.__name__: model for model in (*machine_classes(), *METRICS, *EXPANSIONS, *baseline_classes(), *AROUND)
 }
+MODELS: Mapping[str, type[Any]] = Chain(OWN, Found({"Pipeline": "sklearn.pipeline"}))
 """The models that can be saved, by name."""
-TRANSFORMERS = Transformers()
-"""The transformers of examples that a pipeline in a file may have, by name."""
-ANY: Mapping[str, type[Any]] = ChainMap({**MODELS, OnExamples.__name__: OnExamples}, TRANSFORMERS)  # type: ignore[arg-type]
+ANY: Mapping[str, type[Any]] = Chain(MODELS, TRANSFORMERS, {OnExamples.__name__: OnExamples})
 """Models, and what only stands within them."""
 VALUES: dict[str, type[Any]] = {
     value.__name__: value

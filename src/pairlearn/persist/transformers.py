@@ -31,34 +31,44 @@ LEARNT: dict[str, dict[str, str]] = {
     "VarianceThreshold": {"d": "variances_"},
 }
 """What each transformer has learnt beside `n_features_in_`, by shape: d features, k components, q quantiles."""
-PLACES = {"PCA": "decomposition", "TruncatedSVD": "decomposition", "VarianceThreshold": "feature_selection"}
-"""Packages of scikit-learn that these are in; all others are in preprocessing."""
+PLACES = {
+    **dict.fromkeys(LEARNT, "sklearn.preprocessing"),
+    "PCA": "sklearn.decomposition",
+    "TruncatedSVD": "sklearn.decomposition",
+    "VarianceThreshold": "sklearn.feature_selection",
+}
+"""Where each is found."""
 
 
-class Transformers(Mapping[str, type[Any]]):
-    """The classes by name, each loaded when a model needs it: all of them take longer than reading a model."""
+class Found(Mapping[str, type[Any]]):
+    """Classes by name, each loaded when a model needs it: all of them take longer than reading a model."""
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self.places = dict(places)
 
     def __getitem__(self, name: str) -> type[Any]:
-        if name not in LEARNT:
-            raise KeyError(name)
-        return getattr(import_module(f"sklearn.{PLACES.get(name, 'preprocessing')}"), name)
+        return getattr(import_module(self.places[name]), name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(LEARNT)
+        return iter(self.places)
 
     def __len__(self) -> int:
-        return len(LEARNT)
+        return len(self.places)
+
+
+TRANSFORMERS = Found(PLACES)
+"""The transformers of examples that a pipeline in a file may have, by name."""
 
 
 def is_transformer(kind: type[Any]) -> bool:
     """Whether a class is one of them."""
-    return kind.__module__.startswith("sklearn.") and Transformers().get(kind.__name__) is kind
+    return kind.__module__.startswith("sklearn.") and TRANSFORMERS.get(kind.__name__) is kind
 
 
 def learnt_names(kind: type[Any]) -> set[str]:
     """The names of everything that a transformer of this kind has learnt.
 
-    >>> sorted(learnt_names(Transformers()["RobustScaler"]))
+    >>> sorted(learnt_names(TRANSFORMERS["RobustScaler"]))
     ['center_', 'n_features_in_', 'scale_']
     """
     return {"n_features_in_", *" ".join(LEARNT[kind.__name__].values()).split()}

@@ -22,8 +22,8 @@ from pairlearn.kernels import Gram
 from pairlearn.machines.machine import PairMachine
 from pairlearn.pair_kernels import MONOMIALS, Table
 from pairlearn.persist.checks import check_function
-from pairlearn.persist.known import ANY, MODELS, TRANSFORMERS, VALUES, known
-from pairlearn.persist.transformers import learnt_names
+from pairlearn.persist.known import ANY, MODELS, VALUES, known
+from pairlearn.persist.transformers import TRANSFORMERS, learnt_names
 
 WHOLE = tuple(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64))
 NUMBERS = (*WHOLE, "float16", "float32", "float64", "bool")

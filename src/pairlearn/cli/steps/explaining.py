@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 import pairlearn as pl
 from pairlearn.cli.fitting import WORDS
@@ -21,6 +20,7 @@ from pairlearn.data.layout import Columns
 from pairlearn.data.tables import ExampleTable
 from pairlearn.errors import InputError
 from pairlearn.evaluation.plots import SUFFIXES
+from pairlearn.on_examples import is_pipeline
 from pairlearn.pairs import Pairs
 from pairlearn.scorers.explain import Explanation
 from pairlearn.scorers.waterfall import draw_waterfall
@@ -57,7 +57,7 @@ def case_of(
     inner = machine
     while hasattr(inner, "model"):
         inner = inner.model
-    if isinstance(inner, Pipeline):
+    if is_pipeline(inner):
         return Case(inner[-1], inner[:-1].transform(pair), names, None, table.ids)
     return Case(inner, pair, names, None if other else feature_names(table), table.ids)
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
-from sklearn.pipeline import Pipeline
 
 import pairlearn as pl
 from pairlearn.cli.fitting import WORDS
@@ -18,6 +17,7 @@ from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores, area_under_roc, concordance_index
 from pairlearn.evaluation.figures import Figure
 from pairlearn.evaluation.measures import PERCENT
+from pairlearn.on_examples import is_pipeline
 from pairlearn.types import Bools, Floats
 
 Further = Callable[[Any, Any], float]
@@ -179,7 +179,7 @@ def task_of(model: Any) -> Task:
     """
     if isinstance(model, pl.Verifier):
         return task_of(model.model)
-    if isinstance(model, Pipeline):
+    if is_pipeline(model):
         return task_of(model[-1])
     if isinstance(model, pl.BasisSVC):
         raise InputError("this model tells classes of single examples, not of pairs; use pairlearn classify predict")
