@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from pairlearn.errors import InputError
+from pairlearn.features import check_columns, is_frame, same_features
 from pairlearn.types import Examples, Floats, Ints
 
 # --------------------------------------------------------------------------- what the user gave
@@ -29,8 +30,12 @@ def check_examples(examples: Examples, name: str = "examples") -> Examples:
         matrix = sparse.csr_array(examples)
         refuse_nonfinite(matrix.data, name)
         return matrix if matrix.dtype.kind == "f" else matrix.astype(np.float64)
+    if is_frame(examples):
+        check_columns(examples, name)
     if hasattr(examples, "to_numpy") and not isinstance(examples, np.ndarray):
         examples = examples.to_numpy()
+    elif hasattr(examples, "collect"):
+        raise InputError(f"{name} are a {type(examples).__name__}, which holds no rows yet; pass examples.collect()")
     if isinstance(examples, np.ndarray) and examples.dtype.kind in "biufc":
         return check_numbers(examples, name)
     if isinstance(examples, (str, bytes)) or not hasattr(examples, "__getitem__"):
@@ -42,6 +47,13 @@ def check_examples(examples: Examples, name: str = "examples") -> Examples:
     if _is_numeric_rows(examples):
         return check_numbers(as_float(np.asarray(examples), name), name)
     return examples
+
+
+def check_sides(model: Any, probe: Examples, gallery: Examples) -> tuple[Examples, Examples]:
+    """Probe and gallery for a model, each as `check_examples` gives it; columns with names must be those of its fit."""
+    sides = ((probe, "probe"), (gallery, "gallery"))
+    first, second = (check_examples(same_features(model, table), name) for table, name in sides)
+    return first, second
 
 
 def check_numbers(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
@@ -70,8 +82,9 @@ def refuse_nonfinite(values: Floats, name: str) -> None:
         return
     kind = "NaN" if np.isnan(values).any() else "infinity"
     where = "row " + str(int(np.nonzero(bad)[0][0])) if values.ndim > 1 else "entry " + str(int(bad.argmax()))
+    verb = "contain" if name.endswith("s") else "contains"
     raise InputError(
-        f"{name} contain {kind} (first in {where}, {int(bad.sum())} in all); impute or drop these rows first"
+        f"{name} {verb} {kind} (first in {where}, {int(bad.sum())} in all); impute or drop these rows first"
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from pairlearn.features import note_features
+from pairlearn.features import note_features, same_features
 from pairlearn.pairs import Pairs, as_pairs
 
 
@@ -38,7 +38,7 @@ class OnExamples(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Pairs:
         """The same pairs over transformed examples."""
         check_is_fitted(self, "transformer_")
-        pairs = self._one_table(X)
+        pairs = same_features(self, self._one_table(X))
         return pairs.with_examples(self.transformer_.transform(pairs.examples))
 
     @staticmethod

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
@@ -14,6 +16,27 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     ('1,200 identities', '2 pairs of two tables')
     """
     return f"{number:,} {noun if number == 1 else plural or plural_of(noun)}"
+
+
+def crossed(numbers: Sequence[int], noun: str) -> str:
+    """The sizes of tables with the noun of their rows.
+
+    >>> crossed([1], "example"), crossed([1, 1200], "example"), crossed([], "example")
+    ('1 example', '1 × 1,200 examples', 'no examples')
+    """
+    if len(numbers) == 1:
+        return counted(numbers[0], noun)
+    return f"{' × '.join(f'{number:,}' for number in numbers) or 'no'} {plural_of(noun)}"
+
+
+def listed(values: Sequence[Any], most: int = 5) -> str:
+    """The first values as they are written in Python, and dots for the others.
+
+    >>> listed(["ann", "bob"]), listed(range(9), most=2)
+    ("'ann', 'bob'", '0, 1, …')
+    """
+    plain = (value.item() if hasattr(value, "item") else value for value in values[:most])
+    return ", ".join([*map(repr, plain), *(["…"] if len(values) > most else [])])
 
 
 def plural_of(noun: str) -> str:

@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -75,13 +76,14 @@ def model(made: Path, files: Path) -> Path:
 
 
 def one_line(result: Any, *words: str) -> None:
-    """A user's error: exit code 1, one line on stderr with these words, nothing on stdout."""
+    """A user's error: exit code 1, one last line on stderr with these words, nothing on stdout."""
     assert result.exit_code == 1
     assert result.stdout == ""
-    assert len(result.stderr.splitlines()) == 1
-    assert result.stderr.startswith("error: ")
+    assert "Traceback" not in result.stderr
+    last = result.stderr.splitlines()[-1]
+    assert last.startswith("error: ")
     for word in words:
-        assert word in result.stderr
+        assert word in last
 
 
 # --------------------------------------------------------------------------- help
@@ -99,7 +101,7 @@ def test_help_reads_well() -> None:
         plain = re.sub(r"\x1b\[[0-9;]*m", "", result.output)
         assert all(word in plain for word in words)
     assert "--quick" not in run("demo", "--help").output
-    assert "Commands" in run().output
+    assert "From a table to a decision" in run().output
 
 
 def test_version() -> None:
@@ -127,7 +129,7 @@ def test_a_missing_extra_is_explained(monkeypatch: pytest.MonkeyPatch, capsys: p
 def test_usage_errors_are_one_line(args: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(args)
-    assert stopped.value.code == 1
+    assert stopped.value.code == 2
     error = capsys.readouterr().err
     assert error.startswith("error: ")
     assert error.count("\n") == 1
@@ -151,7 +153,7 @@ def test_fit_on_labelled_pairs(files: Path) -> None:
 
 def test_fit_on_classes(files: Path) -> None:
     for option, n_pairs in (("--no-reflexive", 1128), ("--reflexive", 1176)):
-        result = run("fit", files / "faces.csv", "-o", files / "m.safetensors", option, "--json")
+        result = run("fit", files / "faces.csv", "-o", files / "m.safetensors", option, "--json", "--force")
         assert result.exit_code == 0
         record = json.loads(result.stdout)
         assert (record["pairs"], record["positives"] - record["pairs"] + 1128) == (n_pairs, 72)
@@ -211,8 +213,6 @@ def test_contradictions_are_told(files: Path) -> None:
         (("faces.csv", "--kernel", "tensr"), ("unknown pair kernel 'tensr'", "tensor_metric")),
         (("faces.csv", "--kernel", "wedge"), ("antisymmetric",)),
         (("faces.csv", "--base", "cubic"), ("unknown base kernel",)),
-        (("faces.csv", "--class-weight", "heavy"), ("--class-weight", "10,1")),
-        (("faces.csv", "--memory-budget", "lots"), ("--memory-budget", "4GB")),
         (("faces.csv", "--memory-budget", "1kB"), ("budget",)),
         (("faces.csv", "--class-column", "who"), ("no column 'who'", "'class'")),
         (("faces.csv", "--out", "absent/model.safetensors"), ("create it first",)),
@@ -229,9 +229,18 @@ def test_fit_refuses_bad_input_and_changes_nothing(
     (files / "unlabelled.csv").write_text("left,right\nface0,face1\n")
     (files / "model.safetensors").write_bytes(b"older model")
     before = sorted(os.listdir(files))
-    one_line(run("fit", *args), *words)
+    one_line(run("fit", *args, "--force"), *words)
+    one_line(run("fit", "faces.csv"), "model.safetensors exists", "--force")
     assert (files / "model.safetensors").read_bytes() == b"older model"
     assert sorted(os.listdir(files)) == before
+
+
+@pytest.mark.parametrize(("option", "value"), [("--class-weight", "heavy"), ("--memory-budget", "lots")])
+def test_options_that_cannot_be_read(option: str, value: str, files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["fit", str(files / "faces.csv"), option, value])
+    assert stopped.value.code == 2
+    assert option in capsys.readouterr().err
 
 
 def test_amounts_of_memory() -> None:
@@ -247,31 +256,63 @@ def test_share_of_the_way() -> None:
     assert gap_share(1.0, 0.0, 1e-2) == gap_share(0.0, 0.0, 1e-2) == 1.0
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_ctrl_c_leaves_a_model(tmp_path: Path) -> None:
-    X, classes = pl.data.double_interval(40, 8, n=200, seed=0)
-    np.savez(tmp_path / "x.npz", X=X, classes=classes)
-    out, before = tmp_path / "m.safetensors", signal.getsignal(signal.SIGINT)
-    program = """
+INTERRUPTED = """
 import os, signal, sys
 import pairlearn.cli.terminal as terminal
-share = terminal.gap_share
+share, reports = terminal.gap_share, [0]
 def interrupt(*args):
-    os.kill(os.getpid(), signal.SIGINT)  # while the solver reports its first iteration
+    reports[0] += 1
+    if reports[0] == REPORT:
+        os.kill(os.getpid(), signal.SIGINT)
     return share(*args)
 terminal.gap_share = interrupt
 from pairlearn.cli import main
 main(sys.argv[1:])
 """
-    args = ["fit", tmp_path / "x.npz", "--base", "poly", "--C", "1000", "--out", out, "--json"]
-    done = subprocess.run(
-        [sys.executable, "-c", program, *map(str, args)], capture_output=True, text=True, timeout=60, check=False
-    )
+
+
+def interrupted_fit(folder: Path, report: int) -> subprocess.CompletedProcess[str]:
+    """A fit that gets Ctrl-C while the solver reports this iteration."""
+    X, classes = pl.data.double_interval(40, 8, n=200, seed=0)
+    np.savez(folder / "x.npz", X=X, classes=classes)
+    program = INTERRUPTED.replace("REPORT", str(report))
+    args = ["fit", folder / "x.npz", "--base", "poly", "--C", "1000", "--out", folder / "m.safetensors", "--json"]
+    command = [sys.executable, "-c", program, *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_ctrl_c_leaves_a_model(tmp_path: Path) -> None:
+    done = interrupted_fit(tmp_path, report=3)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["status"] == "interrupted"
     assert "keeping the model" in done.stderr
-    assert pl.load(out).fit_status_ == "interrupted"
-    assert signal.getsignal(signal.SIGINT) is before
+    loaded = pl.load(tmp_path / "m.safetensors")
+    assert loaded.fit_status_ == "interrupted"
+    assert loaded.n_support_ > 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_a_model_that_knows_nothing_is_not_written(tmp_path: Path) -> None:
+    done = interrupted_fit(tmp_path, report=1)
+    assert done.returncode == 130
+    assert done.stdout == ""
+    assert done.stderr.splitlines()[-1] == "stopped before anything was learnt; nothing was written"
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["x.npz"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.parametrize("seconds", [0.05, 0.3, 0.8])
+def test_an_early_ctrl_c_shows_no_traceback(seconds: float, files: Path) -> None:
+    with start("fit", files / "faces.csv", "--out", files / "m.safetensors") as process:
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        stderr = process.communicate(timeout=60)[1]
+    assert process.returncode in (130, -signal.SIGINT)
+    assert not (files / "m.safetensors").exists()
+    if process.returncode == 130:
+        assert "Traceback" not in stderr
 
 
 # --------------------------------------------------------------------------- score
@@ -343,10 +384,10 @@ def test_a_model_that_does_not_help_is_called_so(files: Path) -> None:
     [
         (("absent.safetensors", "faces.csv", "test.csv"), ("no model file",)),
         (("faces.csv", "faces.csv", "test.csv"), ("not a model file",)),
-        (("model.safetensors", "narrow.csv", "narrow-pairs.csv"), ("1 features", "fitted with 5")),
+        (("model.safetensors", "narrow.csv", "narrow-pairs.csv"), ("1 feature", "fitted with 5")),
         (("model.safetensors", "faces.csv", "strangers.csv"), ("'eve'",)),
         (("model.safetensors", "faces.csv", "ones.csv"), ("0 negative",)),
-        (("model.safetensors", "faces.csv", "test.csv", "--out", "scores.txt"), (".csv or .parquet",)),
+        (("model.safetensors", "faces.csv", "test.csv", "--out", "scores.txt"), ("must end in one of .csv",)),
     ],
 )
 def test_score_refuses_bad_input(

@@ -70,7 +70,7 @@ def test_a_model_a_record_and_a_plot_and_a_second_run_that_only_reads_the_journa
     assert f"next: {told['next_step']}" in shown.output
     assert "pairlearn select" not in told["next_step"]
     journal = (faces / "run" / NAME).read_text()
-    assert select(faces).exit_code == 0
+    assert select(faces, "--force").exit_code == 0
     assert (faces / "run" / NAME).read_text() == journal
 
 

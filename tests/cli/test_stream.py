@@ -135,7 +135,7 @@ def test_a_stream_may_begin_without_labels(tmp_path: Path, capsys: pytest.Captur
     assert printed.err.count(" updates ") == 2  # after the second and the fourth labelled pair, once each
     assert np.array_equal(pl.load(model).mahalanobis_matrix_, by_hand(lines[4:])[0].mahalanobis_matrix_)
     assert main(["stream", str(write(tmp_path / "none.jsonl", unlabelled))]) == 0
-    assert "no labelled pair was read" in capsys.readouterr().err
+    assert "no labelled pair was read" in capsys.readouterr().out
 
 
 def test_standard_input_and_ctrl_c_leave_a_metric_to_go_on_with(tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ import polars
 import pytest
 
 from pairlearn.data.labels import read_labels
+from pairlearn.data.layout import Columns
 from pairlearn.data.reading import read_examples, read_pairs
-from pairlearn.data.writing import check_target, scores_as_csv, write_scores, write_whole
+from pairlearn.data.writing import check_target, write_table, write_whole
 from pairlearn.errors import InputError, MissingIdsError
 
 FACES = "id,class,x0,x1\nann1,ann,1.5,-2\nann2,ann,1e-3,0\nbob1,bob,0.1,7\n"
@@ -54,10 +55,10 @@ def test_ids_by_name_by_kind_or_by_row(tmp_path: Path) -> None:
 def test_a_class_column_by_name(tmp_path: Path) -> None:
     path = put(tmp_path / "faces.csv", "id,who,x\n1,7,0.5\n2,7,0.25\n")
     assert read_examples(path).examples.shape == (2, 2)
-    table = read_examples(path, "who")
+    table = read_examples(path, Columns(classes="who"))
     assert (table.examples.shape, table.classes) == ((2, 1), ("7", "7"))
     with pytest.raises(InputError, match=r"no column 'whom'; it has 'id', 'who', 'x'"):
-        read_examples(path, "whom")
+        read_examples(path, Columns(classes="whom"))
 
 
 def test_numbers_are_read_exactly(tmp_path: Path) -> None:
@@ -75,7 +76,7 @@ def test_numpy_files(tmp_path: Path) -> None:
     assert read_examples(tmp_path / "x.npy").examples.dtype == np.float32
     table = read_examples(tmp_path / "x.npz")
     assert (table.ids, table.classes) == (("a", "b", "c"), ("1", "1", "2"))
-    other = read_examples(tmp_path / "other.npz", "person")
+    other = read_examples(tmp_path / "other.npz", Columns(classes="person"))
     assert (other.examples.dtype, other.ids, other.classes) == (np.float64, ("0", "1", "2"), ("u", "u", "v"))
 
 
@@ -93,7 +94,7 @@ BAD_CSV = {
     "long row": ("id,x,y\na,1,2\nb,3,4,5\n", "line 3 has 4 fields, but the header has 3"),
     "same id twice": ("id,x\na,1\nb,2\na,3\n", r"id 'a' \(column 'id'\) stands in line 2 and line 4"),
     "empty id": ("id,x\na,1\n,2\n", r"line 3, column 'id' is empty"),
-    "no features": ("id,class\na,1\n", "no features; its columns are id, class"),
+    "no features": ("id,class\na,1\n", "no features; its columns are 'id', 'class'"),
 }
 
 
@@ -111,7 +112,7 @@ def test_bad_bytes(tmp_path: Path) -> None:
         path.write_bytes(b"\xff\xfe\x00\x01junk\n\xff")
         with pytest.raises(InputError, match=name):
             read_examples(path)
-    with pytest.raises(InputError, match=r"use \.csv, \.csv\.gz, \.parquet"):
+    with pytest.raises(InputError, match=r"must end in one of \.csv, \.tsv"):
         read_examples(put(tmp_path / "x.xlsx", "x"))
     with pytest.raises(InputError, match="there is no file"):
         read_examples(tmp_path / "absent.csv")
@@ -121,11 +122,11 @@ def test_bad_arrays(tmp_path: Path) -> None:
     X = np.ones((3, 2))
     cases: dict[str, tuple[dict[str, Any], str]] = {
         "pickled": ({"X": X, "ids": np.array(["a", None, "c"], dtype=object)}, "never loaded"),
-        "nan": ({"X": np.where(np.eye(3, 2) > 0, np.nan, 1.0)}, r"row 0, column 0 is nan \(2 such cells"),
-        "two": ({"A": X, "B": X}, r"needs an array X .* A \(3, 2\), B \(3, 2\)"),
-        "flat": ({"X": np.ones(3)}, "2-D array of numbers"),
-        "ids": ({"X": X, "ids": np.array(["a", "b"])}, "2 entries for 3 examples"),
-        "classes": ({"X": X, "classes": np.array([1, 2])}, "2 entries for 3 examples"),
+        "nan": ({"X": np.where(np.eye(3, 2) > 0, np.nan, 1.0)}, r"row 0, column 'X' is missing \(2 bad cells"),
+        "two": ({"A": X, "B": X}, r"several columns of vectors, 'A', 'B'; choose with --features A"),
+        "cube": ({"X": np.ones((3, 2, 2))}, r"column 'X' holds an array \(3, 2, 2\)"),
+        "ids": ({"X": X, "ids": np.array(["a", "b"])}, "2 entries for 3 rows"),
+        "classes": ({"X": X, "classes": np.array([1, 2])}, "2 entries for 3 rows"),
         "twice": ({"X": X, "ids": np.array(["a", "b", "a"])}, "stands in row 0 and row 2"),
     }
     for name, (arrays, message) in cases.items():
@@ -207,19 +208,19 @@ def test_bad_pair_tables(tmp_path: Path) -> None:
         "left,right,label\na,b,1\na,c,maybe\n": "line 3 holds 'maybe'",
     }.items():
         with pytest.raises(InputError, match=message):
-            read_pairs(put(tmp_path / "p.csv", text))
+            read_pairs(put(tmp_path / "p.csv", text)).required_labels()
     np.savez(tmp_path / "p.npz", left=[1, 2], right=[2])
-    with pytest.raises(InputError, match="2 and 1 entries"):
+    with pytest.raises(InputError, match=r"2 entries|1 entry"):
         read_pairs(tmp_path / "p.npz")
 
 
 def test_joining_and_missing_ids(tmp_path: Path) -> None:
     faces = read_examples(put(tmp_path / "faces.csv", FACES))
-    pairs = faces.pairs(read_pairs(put(tmp_path / "p.csv", "left,right\nann1, bob1\nbob1,bob1\n")))
+    pairs = read_pairs(put(tmp_path / "p.csv", "left,right\nann1, bob1\nbob1,bob1\n")).on(faces)
     assert (pairs.left.tolist(), pairs.right.tolist()) == ([0, 2], [2, 2])
     table = read_pairs(put(tmp_path / "q.csv", "left,right\nann1,eve\nmal,eve\n"))
     with pytest.raises(MissingIdsError, match=r"q\.csv .*2 ids .* 'eve', 'mal'|'mal', 'eve'") as caught:
-        faces.pairs(table)
+        table.on(faces)
     assert set(caught.value.missing) == {"eve", "mal"}
 
 
@@ -230,14 +231,13 @@ def test_scores_come_back_exactly(tmp_path: Path) -> None:
     values = np.array([0.1 + 0.2, -1e-300, 1 / 3])
     sides = ("a", "b", "c,d"), ("b", "b", 'e"')
     for name in ("s.csv", "s.parquet"):
-        write_scores(tmp_path / name, *sides, values, np.array([1, -1, 1]))
+        write_table(tmp_path / name, {"left": sides[0], "right": sides[1], "score": values, "label": [1, -1, 1]})
         frame = (polars.read_csv if name.endswith("csv") else polars.read_parquet)(tmp_path / name)
         assert frame.columns == ["left", "right", "score", "label"]
         assert frame["score"].to_list() == values.tolist()
         assert tuple(frame["left"]) == sides[0]
-    assert scores_as_csv(*sides, values).splitlines()[0] == "left,right,score"
-    with pytest.raises(InputError, match=r"\.csv or \.parquet"):
-        write_scores(tmp_path / "s.txt", *sides, values)
+    with pytest.raises(InputError, match=r"must end in one of \.csv, \.tsv"):
+        write_table(tmp_path / "s.txt", {"score": values})
 
 
 def test_all_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,3 +270,35 @@ def test_brackets_and_stars_in_a_name_are_just_a_name(name: str, tmp_path: Path)
     path = tmp_path / name
     frame.write_csv(path) if name.endswith("csv") else frame.write_parquet(path)
     assert np.asarray(read_examples(path).examples).tolist() == [[1.0], [2.0]]
+
+
+# --------------------------------------------------------------------------- labels of preferences
+
+
+def test_preferences_in_four_spellings(tmp_path: Path) -> None:
+    for cells in (("1", "-1", "0"), ("1.0", "0.0", "0.5"), ("left", "Right", "tie"), ("win", "loss", "draw")):
+        lines = [f"a,b,{cell}" for cell in cells]
+        table = read_pairs(put(tmp_path / "games.csv", "\n".join(["left,right,label", *lines]) + "\n"))
+        assert table.outcomes()[0].tolist() == [1, -1, 0]
+
+
+def test_a_zero_that_can_mean_two_things_is_asked_about(tmp_path: Path) -> None:
+    table = read_pairs(put(tmp_path / "games.csv", "left,right,label\na,b,1\nb,c,0\n"))
+    with pytest.raises(InputError, match=r"holds 0, 1 only, which can mean two things; labels are 1/-1/0, 1/0/0.5"):
+        table.outcomes()
+
+
+def test_empty_labels_are_left_out_and_places_stay(tmp_path: Path) -> None:
+    table = read_pairs(put(tmp_path / "games.csv", "left,right,label\na,b,\nb,c,1\nc,d,won\n")).labelled()
+    assert table.left == ("b", "c")
+    assert table.notes == ("1 pair without a label left out (column 'label')",)
+    with pytest.raises(InputError, match="line 4 holds 'won'"):
+        table.outcomes()
+
+
+def test_columns_in_another_order_are_those_that_were_learnt(tmp_path: Path) -> None:
+    first = read_examples(put(tmp_path / "first.csv", "id,x,y\na,1,2.5\nb,3,4.5\n"))
+    assert first.layout is not None
+    other = put(tmp_path / "other.csv", "id,y,x\na,2.5,1\nb,4.5,3\n")
+    table = read_examples(other, learnt=first.layout.as_json())
+    assert table.examples.tolist() == first.examples.tolist()

@@ -271,6 +271,48 @@ def test_measures_are_equal_by_value_and_survive_pickling() -> None:
     assert FnmrAtFmr(0.001).heading.split("\n") == ["FNMR at", "FMR 0.1 %"]
 
 
+def test_a_class_stands_for_its_measure_if_that_has_no_parameter() -> None:
+    assert as_measure(EER) == EER()
+    for wrong in (FnmrAtFmr, "eer", float, None):
+        with pytest.raises(InputError, match=r"is no measure; pass one such as EER\(\)"):
+            as_measure(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("scoring", [EER, EER(), FnmrAtFmr, FnmrAtFmr(0.1)])
+def test_a_measure_in_place_of_a_scorer_says_what_to_pass(scoring: Callable[..., float]) -> None:
+    class Model:
+        def decision_function(self, X: object) -> None: ...
+
+    with pytest.raises(InputError, match=r"not a scorer.*; pass scoring=pl\.evaluation\.EER\(\)\.scorer\(\)"):
+        scoring(Model(), [], [])
+
+
+@pytest.mark.parametrize("fmr", ["0.01", None, [0.1]])
+def test_rates_that_are_no_numbers_are_refused(fmr: object) -> None:
+    with pytest.raises(InputError, match="fmr must be a rate between 0 and 1, got"):
+        FnmrAtFmr(fmr)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="fmr must be a rate between 0 and 1, got"):
+        evaluation.threshold_at_fmr(Scores([0.0, 1.0], [-1, 1]), fmr)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda values: evaluation.interval(values, EER()),
+        lambda values: evaluation.difference_interval(values, values, EER()),
+        EER(),
+        evaluation.det_curve,
+        evaluation.cllr,
+        evaluation.LogisticCalibration().fit,
+        lambda values: evaluation.threshold_at_fmr(values, 0.1),
+    ],
+)
+def test_values_without_labels_are_refused(use: Callable[[object], object]) -> None:
+    for values in ([1.0, 2.0], np.ones(2), ([1.0], [1])):
+        with pytest.raises(InputError, match=r"pass pl\.Scores\(values, labels\), not a (list|ndarray|tuple)"):
+            use(values)
+
+
 @pytest.mark.parametrize("fmr", [-0.1, 1.5, float("nan")])
 def test_rates_out_of_range_are_refused(fmr: float) -> None:
     with pytest.raises(InputError, match="between 0 and 1"):

@@ -357,6 +357,30 @@ def test_definiteness_of_combinations() -> None:
 # --------------------------------------------------------------------------- names and refusals
 
 
+def test_a_standardised_base_is_a_linear_one_on_scaled_examples() -> None:
+    scaled = (A - A.mean(axis=0)) / A.std(axis=0)
+    pairs, labels = pl.all_pairs(A, reflexive=False), np.where(np.arange(36) % 3, -1, 1)
+    by_name = pl.PairSVC("metric", "standardised", tol=1e-8).fit(pairs, labels).decision_function(pairs)
+    by_hand = pl.PairSVC("metric", "linear", tol=1e-8).fit(pairs.with_examples(scaled), labels)
+    np.testing.assert_allclose(by_name, by_hand.decision_function(pairs.with_examples(scaled)), atol=1e-6)
+
+
+def test_everything_that_selection_tries_is_a_name() -> None:
+    from pairlearn.selection.search.settings import BASES
+
+    assert all(as_kernel(name) == kernel for name, kernel in BASES.items())
+
+
+def test_a_standardised_base_refuses_other_features() -> None:
+    kernel = as_kernel("standardised").resolved(A)
+    with pytest.raises(InputError, match="examples have 2 features, but the model was fitted with 3"):
+        kernel(A[:, :2], A)
+    with pytest.raises(InputError, match="needs dense rows"):
+        kernel(sparse.csr_array(A), A)
+    with pytest.raises(InputError, match="differ in length"):
+        pl.kernels.Standardised((0.0,), (1.0, 1.0))
+
+
 def test_as_kernel_by_name_and_value() -> None:
     assert as_kernel("linear") == Linear()
     assert as_kernel("poly") == Polynomial(degree=2, gamma=1.0, coef0=0.0)

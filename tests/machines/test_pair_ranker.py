@@ -255,7 +255,7 @@ def test_a_cycle_can_be_learnt_by_the_wedge_kernel_alone() -> None:
     np.testing.assert_array_equal(ours.predict(pl.Pairs(np.eye(3), [a, b, c], [b, c, a])), 1)
     assert found.inconsistency == pytest.approx(1.0)
     assert found.ties == ((0, 1, 2),)
-    assert "1 cyclic triples (e.g." in str(found)
+    assert "1 cyclic triple (e.g." in str(found)
     flat = ranker(C=10.0).fit(ROCK_PAPER_SCISSORS, [1, 1, 1])
     assert np.abs(flat.decision_function(ROCK_PAPER_SCISSORS)).max() < 1e-6
     assert flat.rank(np.eye(3)).n_cycles == 0

@@ -563,7 +563,7 @@ def test_bad_examples_at_scoring_are_refused(base: str) -> None:
         ours.decision_function(pl.Pairs(X[:, :2], [0], [1]))
     with pytest.raises(InputError, match="examples have 4 features, but the model was fitted with 3"):
         ours.score_block(np.ones((2, 4)), np.ones((2, 4)))
-    with pytest.raises(InputError, match="gallery contain NaN"):
+    with pytest.raises(InputError, match="gallery contains NaN"):
         ours.score_block(X, NAN)
     with pytest.raises(InputError, match="needs rows of numbers, got list"):
         ours.decision_function(pl.Pairs(["a", "b"], [0], [1]))

@@ -251,8 +251,8 @@ def test_a_score_block_is_all_predictions() -> None:
 BAD = Y.copy()
 BAD[4] = np.nan
 REFUSED: dict[str, tuple[dict[str, Any], Any, Any, type[Exception], str]] = {
-    "nan": ({}, PAIRS, BAD, InputError, r"y contain NaN \(first in entry 4"),
-    "infinity": ({}, PAIRS, np.where(np.arange(N) == 2, np.inf, Y), InputError, "y contain infinity"),
+    "nan": ({}, PAIRS, BAD, InputError, r"y contains NaN \(first in entry 4"),
+    "infinity": ({}, PAIRS, np.where(np.arange(N) == 2, np.inf, Y), InputError, "y contains infinity"),
     "few": ({}, PAIRS, Y[1:], InputError, r"one number per pair, 36, got shape \(35,\)"),
     "nested": ({}, PAIRS, Y[:, None], InputError, r"one number per pair, 36, got shape \(36, 1\)"),
     "text": ({}, PAIRS, Y.astype(str), InputError, r"y must hold numbers, got <U"),

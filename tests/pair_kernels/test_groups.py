@@ -577,7 +577,7 @@ BAD_PAIRS: dict[str, tuple[dict[str, Any], str]] = {
         r"invariant must have shape \(n_pairs, q\) with n_pairs = 3, got \(2, 1\)",
     ),
     "cube": ({"signed": np.ones((3, 1, 1))}, "signed must have shape"),
-    "nan": ({"signed": [1.0, np.nan, 0.0]}, "signed contain NaN"),
+    "nan": ({"signed": [1.0, np.nan, 0.0]}, "signed contains NaN"),
     "text": ({"invariant": ["a", "b", "c"]}, "non-numbers"),
     "reflexive": (
         {"signed": [1.0, 1.0, 1.0]},

@@ -64,7 +64,7 @@ def test_files_with_the_old_names_of_classes_are_read(tmp_path: Path) -> None:
     assert '"ViewKernel"' in text
     assert '"ModelScores"' in text
     document["content"] = json.loads(text.replace('"ViewKernel"', '"Seen"').replace('"ModelScores"', '"Scored"'))
-    document["sha256"] = persist._digest(document["content"], tensors)
+    document["sha256"] = persist._digest(document, tensors)
     safetensors.numpy.save_file(tensors, path, metadata={"pairlearn": json.dumps(document)})
     loaded = pl.load(path)
     np.testing.assert_array_equal(loaded.decision_function(pairs), model.decision_function(pairs))

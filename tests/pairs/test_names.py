@@ -63,6 +63,8 @@ def test_missing_ids_are_named_and_counted() -> None:
     assert [found.tolist() for found in find_rows(rows, "ba", "bb")] == [[1, 0], [1, 1]]
     with pytest.raises(MissingIdsError, match=r"^1 id of the pair table is not among the examples: 'z'; add"):
         find_rows(rows, ["a", "z", "z"])
+    with pytest.raises(MissingIdsError, match=r"among the examples: 83; add"):
+        find_rows({1: 0}, np.array([1, 83]))
     with pytest.raises(MissingIdsError, match=r"^2 ids are strangers: 'z', 'y'; stay$") as caught:
         find_rows(rows, ["z"], ["y"], absent="{are} strangers", advice="stay")
     assert caught.value.missing == ["z", "y"]

@@ -492,7 +492,7 @@ def test_the_right_column_counts_in_the_right_table() -> None:
     [
         ({"invariant": np.zeros((4, 2))}, r"invariant must have shape \(n_pairs, q\) with n_pairs = 5"),
         ({"signed": np.zeros((5, 2, 2))}, "signed must have shape"),
-        ({"invariant": np.full(5, np.nan)}, "invariant contain NaN"),
+        ({"invariant": np.full(5, np.nan)}, "invariant contains NaN"),
         ({"signed": ["a", "b", "c", "d", "e"]}, "non-numbers"),
         ({"signed": np.ones(5)}, "reflexive pair is its own mirror"),
     ],

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from golden_files import answers, read_case, rounding
 
 import pairlearn as pl
 
 GOLDEN = Path(__file__).parent / "golden"
-sys.path.insert(0, str(GOLDEN))
-from golden_files import answers, read_case, rounding  # noqa: E402
-
 FILES = sorted(GOLDEN.glob("*/*.safetensors"))
 every_file = pytest.mark.parametrize("path", FILES, ids=[f"{path.parent.name}-{path.stem}" for path in FILES])
 

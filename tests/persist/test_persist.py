@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import safetensors.numpy
+from hostile import put, rewritten
 from scipy import sparse
 
 import pairlearn as pl
@@ -278,55 +279,32 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         pl.load(tmp_path)
 
 
-def rewritten(path: Path, change: Any, arrays: dict[str, Any] | None = None) -> None:
-    """Change a model file as an attacker would, with a checksum that is right."""
-    from pairlearn import persist
-
-    with safetensors.safe_open(path, framework="numpy") as file:
-        document = json.loads(file.metadata()["pairlearn"])
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    tensors.update(arrays or {})
-    change(document)
-    if isinstance(document.get("content"), dict):
-        document["sha256"] = persist._digest(document["content"], tensors)
-    safetensors.numpy.save_file(tensors, path, metadata={"pairlearn": json.dumps(document)})
-
-
 def test_newer_versions_are_refused(path: Path) -> None:
     pl.save(fitted(), path)
-    rewritten(path, lambda document: document.update(version=2))
+    rewritten(path, lambda document: document.update(version=3))
     with pytest.raises(InputError, match="upgrade pairlearn"):
         pl.load(path)
 
 
-def _put(*place: Any, value: Any) -> Any:
-    def change(document: Any) -> None:
-        for key in place[:-1]:
-            document = document[key]
-        document[place[-1]] = value
-
-    return change
-
-
 HOSTILE = {
-    "class": _put("content", "class", value="BaseEstimator"),
-    "class of another type": _put("content", "class", value=["PairSVC"]),
+    "class": put("content", "class", value="BaseEstimator"),
+    "class of another type": put("content", "class", value=["PairSVC"]),
     "no content": lambda document: document.pop("content"),
-    "content of another type": _put("content", value=[]),
-    "unknown parameter": _put("content", "params", "evil", value=1),
-    "unknown value": _put("content", "params", "base", value={"is": "os.system", "command": "true"}),
-    "value without a kind": _put("content", "params", "base", value={"a": 1}),
-    "method overwritten": _put("content", "fitted", "decision_function", value=1),
-    "property overwritten": _put("content", "fitted", "dual_coef_", value=1),
-    "dunder": _put("content", "fitted", "__class__", value=1),
+    "content of another type": put("content", value=[]),
+    "unknown parameter": put("content", "params", "evil", value=1),
+    "unknown value": put("content", "params", "base", value={"is": "os.system", "command": "true"}),
+    "value without a kind": put("content", "params", "base", value={"a": 1}),
+    "method overwritten": put("content", "fitted", "decision_function", value=1),
+    "property overwritten": put("content", "fitted", "dual_coef_", value=1),
+    "dunder": put("content", "fitted", "__class__", value=1),
     "no function": lambda document: document["content"]["fitted"].pop("function_"),
-    "function of another type": _put("content", "fitted", "function_", value=3),
-    "missing tensor": _put("content", "fitted", "function_", "left", "tensor", value="absent"),
-    "text for a number": _put("content", "fitted", "function_", "bias", value="0"),
-    "array for a kernel": _put("content", "fitted", "function_", "kernel", value=None),
-    "unknown field": _put("content", "fitted", "function_", "evil", value=1),
-    "unknown dtype": _put("content", "params", "C", value={"is": "number", "dtype": "O", "value": 1}),
-    "deep nesting": _put("content", "params", "base", value=json.loads("[" * 900 + "]" * 900)),
+    "function of another type": put("content", "fitted", "function_", value=3),
+    "missing tensor": put("content", "fitted", "function_", "left", "tensor", value="absent"),
+    "text for a number": put("content", "fitted", "function_", "bias", value="0"),
+    "array for a kernel": put("content", "fitted", "function_", "kernel", value=None),
+    "unknown field": put("content", "fitted", "function_", "evil", value=1),
+    "unknown dtype": put("content", "params", "C", value={"is": "number", "dtype": "O", "value": 1}),
+    "deep nesting": put("content", "params", "base", value=json.loads("[" * 900 + "]" * 900)),
 }
 
 
@@ -361,7 +339,7 @@ def test_hostile_arrays_are_refused(name: str, bad: Any, path: Path) -> None:
 
 def test_hostile_table(path: Path) -> None:
     pl.save(fitted(kernel=pl.pair_kernel("tensor") + pl.pair_kernel("metric")), path)
-    rewritten(path, _put("content", "params", "kernel", "terms", 0, 1, 0, "terms", 0, 0, 0, value="__class__"))
+    rewritten(path, put("content", "params", "kernel", "terms", 0, 1, 0, "terms", 0, 0, 0, value="__class__"))
     with pytest.raises(InputError, match="monomial"):
         pl.load(path)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,11 +10,10 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
-import safetensors.numpy
+from hostile import put, rewritten
 from scipy import sparse
 
 import pairlearn as pl
-from pairlearn import persist
 from pairlearn.errors import InputError
 from pairlearn.kernels import FromFunction, Gaussian, Linear, Polynomial
 
@@ -240,18 +238,6 @@ def test_objects_on_the_right_are_refused(path: Path) -> None:
 # --------------------------------------------------------------------------- damage
 
 
-def rewritten(path: Path, change: Any = lambda document: None, arrays: dict[str, Any] | None = None) -> None:
-    """Change a model file as an attacker would, with a checksum that is right."""
-    with safetensors.safe_open(path, framework="numpy") as file:
-        document = json.loads(file.metadata()["pairlearn"])
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    assert set(arrays or {}) <= set(tensors)
-    tensors.update(arrays or {})
-    change(document)
-    document["sha256"] = persist._digest(document["content"], tensors)
-    safetensors.numpy.save_file(tensors, path, metadata={"pairlearn": json.dumps(document)})
-
-
 BAD_ARRAYS: dict[str, tuple[str, Any]] = {
     "left": ("left", lambda a: np.full_like(a, 10**6)),
     "negative right": ("right", lambda a: np.full_like(a, -1)),
@@ -277,22 +263,13 @@ def test_damaged_arrays_are_refused(name: str, bad: Any, path: Path) -> None:
         pl.load(path)
 
 
-def _put(*place: Any, value: Any) -> Any:
-    def change(document: Any) -> None:
-        for key in place[:-1]:
-            document = document[key]
-        document[place[-1]] = value
-
-    return change
-
-
 BAD_DOCUMENTS = {
-    "nothing shown": _put("content", "fitted", "function_", "seen", value=[]),
-    "shown as something else": _put("content", "fitted", "function_", "seen", 0, 0, value="Blocks"),
-    "shown of the wrong order": _put("content", "fitted", "function_", "seen", 0, 1, value=True),
-    "unknown block": _put("content", "fitted", "function_", "seen", 0, 0, "names", value=["evil"]),
-    "no right examples": _put("content", "fitted", "function_", "right_anchor", value=None),
-    "unknown solver step": _put("content", "fitted", "history_", 0, "evil", value=1),
+    "nothing shown": put("content", "fitted", "function_", "seen", value=[]),
+    "shown as something else": put("content", "fitted", "function_", "seen", 0, 0, value="Blocks"),
+    "shown of the wrong order": put("content", "fitted", "function_", "seen", 0, 1, value=True),
+    "unknown block": put("content", "fitted", "function_", "seen", 0, 0, "names", value=["evil"]),
+    "no right examples": put("content", "fitted", "function_", "right_anchor", value=None),
+    "unknown solver step": put("content", "fitted", "history_", 0, "evil", value=1),
 }
 
 

@@ -46,6 +46,20 @@ def test_examples_add_up(kernel: str, base: str) -> None:
         assert found.names == tuple(f"example {row}" for row in machine.support_examples_)
 
 
+def test_pairs_are_the_terms_of_the_sum_with_their_labels() -> None:
+    """Tensor kernel with a linear base, written out as below; support pairs of one class are labelled +1."""
+    machine, test = fit("tensor")
+    a, b = test.examples[1], test.examples[4]
+    function, used, expected = machine.function_, machine.support_examples_, {}
+    X = function.anchor
+    for c, d, theta in zip(function.left, function.right, function.coefficients, strict=True):
+        label = 1 if used[c] // 4 == used[d] // 4 else -1
+        value = theta * 0.5 * ((a @ X[c]) * (b @ X[d]) + (a @ X[d]) * (b @ X[c]))
+        expected[f"x{used[c]} – x{used[d]}: {label:+d}"] = value
+    found = explain(machine, (a, b), by="pair", names=[f"x{row}" for row in range(20)])
+    assert dict(zip(found.names, found.values, strict=True)) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
 def test_examples_get_half_of_each_term() -> None:
     """Tensor kernel with a linear base, written out: θ_k ½(⟨a,c⟩⟨b,d⟩ + ⟨a,d⟩⟨b,c⟩)."""
     machine, test = fit("tensor")

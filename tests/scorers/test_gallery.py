@@ -16,6 +16,7 @@ import pairlearn as pl
 from pairlearn.errors import InputError, SymmetryError
 from pairlearn.scorers import Gallery, NormalisedScorer, score_all
 from pairlearn.scorers import scorer as module
+from pairlearn.scorers.gallery import largest_columns
 
 unhurried = settings(deadline=None, max_examples=40)
 
@@ -170,7 +171,11 @@ def test_blocks_of_any_size_give_the_same(monkeypatch: pytest.MonkeyPatch) -> No
     whole = scorer.score_block(EXAMPLES, EXAMPLES), Gallery(scorer, EXAMPLES, who).score(COHORT)
     monkeypatch.setattr(module, "BLOCK", 50)
     np.testing.assert_allclose(scorer.score_block(EXAMPLES, EXAMPLES), whole[0], rtol=1e-9)
-    np.testing.assert_allclose(Gallery(scorer, EXAMPLES, who).score(COHORT), whole[1], rtol=1e-9)
+    gallery = Gallery(scorer, EXAMPLES, who)
+    np.testing.assert_allclose(gallery.score(COHORT), whole[1], rtol=1e-9)
+    best = np.argsort(-whole[1], axis=1, kind="stable")
+    assert (gallery.identify(COHORT, 3).identities == gallery.names[best[:, :3]]).all()
+    assert (gallery.ranks(COHORT, gallery.names[best[:, 2]]) == 3).all()
 
 
 def test_objects_and_sparse_rows_are_welcome() -> None:
@@ -233,7 +238,7 @@ def test_s_norm_lowers_errors_where_examples_differ_in_loudness() -> None:
         ({"top": 1}, "top must be from 2 to the size of the cohort, 27, got 1"),
         ({"top": 28}, "got 28"),
         ({"cohort": COHORT[:1]}, "has 1 of the at least 2 examples"),
-        ({"cohort": [[np.nan, 1.0]] * 3}, "cohort contain NaN"),
+        ({"cohort": [[np.nan, 1.0]] * 3}, "cohort contains NaN"),
         ({"model": object()}, "decision_function"),
     ],
 )
@@ -354,3 +359,9 @@ def test_bad_questions_are_refused_with_advice() -> None:
             gallery.ranks(PROBES, truth)
     with pytest.raises(InputError, match="NaN"):
         gallery.score(np.full((1, 12), np.nan))
+
+
+@given(st.lists(st.lists(st.integers(0, 3), min_size=6, max_size=6), min_size=1, max_size=5), st.integers(1, 6))
+def test_the_largest_columns_are_those_of_a_stable_sort(rows: list[list[int]], top: int) -> None:
+    scores = np.array(rows, dtype=float)
+    assert (largest_columns(scores, top) == np.argsort(-scores, axis=1, kind="stable")[:, :top]).all()

@@ -177,7 +177,7 @@ def test_strings_and_graphs_are_classified() -> None:
     ("options", "y", "message"),
     [
         ({}, np.zeros(150), "one class"),
-        ({}, Y[:-1], "150 examples but 149"),
+        ({}, Y[:-1], "149 classes in y for 150 examples"),
         ({}, None, "requires y"),
         ({"C": -1.0}, Y, "C must be > 0"),
         ({"penalty": "l0"}, Y, "penalty is"),

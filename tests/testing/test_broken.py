@@ -520,6 +520,22 @@ def test_a_plain_estimator_keeps_them_all() -> None:
 # --------------------------------------------------------------------------- the suite itself
 
 
+def test_what_cannot_be_tried_is_refused() -> None:
+    with pytest.raises(pl.errors.InputError, match=r"PairSVC is a class; check an object of it, PairSVC\(\)"):
+        testing.check_pair_estimator(pl.PairSVC)
+    with pytest.raises(pl.errors.InputError, match="a dict is no estimator on pairs: it has no get_params, fit"):
+        testing.check_pair_estimator({})
+
+
+def test_an_estimator_that_takes_pairs_only_is_told_how_to_take_arrays() -> None:
+    class PairsOnly(pl.EuclidBaseline):
+        def decision_function(self, X: Any) -> Any:
+            return super().decision_function(pl.Pairs(X.examples, X.left, X.right))
+
+    with pytest.raises(LawError, match=r"'arrays_too': an array \(n, 2, d\) raises AttributeError .*as_pairs\(X\)"):
+        testing.check_pair_estimator(PairsOnly())
+
+
 def test_nothing_here_needs_a_test_runner() -> None:
     import subprocess
     import sys

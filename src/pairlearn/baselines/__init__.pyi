@@ -8,4 +8,9 @@ from .registry import BaselineScores as BaselineScores
 from .registry import fit_baseline as fit_baseline
 from .registry import run_baselines as run_baselines
 from .stacked import StackedPairSVC as StackedPairSVC
+from .strengths import BradleyTerry as BradleyTerry
+from .strengths import Coin as Coin
+from .strengths import ExampleMeans as ExampleMeans
+from .strengths import MeanValue as MeanValue
+from .strengths import WinShare as WinShare
 from .untrained import *  # noqa: F403

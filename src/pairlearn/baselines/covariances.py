@@ -13,7 +13,6 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
-from sklearn.decomposition import PCA
 
 from pairlearn.baselines.training import TrainingRows
 from pairlearn.errors import InputError
@@ -91,6 +90,9 @@ def principal_axes(rows: Floats, n_components: Components) -> tuple[Floats, Floa
     """Axes (d, k) of largest variance and their variances; axes without variance are left out."""
     if not np.any(rows != rows[0]):
         raise InputError("all training examples are equal; give examples that differ")
+    # Loaded here: a model that needs none of it is read and scored in half the time.
+    from sklearn.decomposition import PCA
+
     pca = PCA().fit(rows)
     variances = pca.explained_variance_
     rank = int(np.sum(variances > variances[0] * max(rows.shape) * np.finfo(float).eps))

@@ -18,9 +18,10 @@ from pairlearn.baselines.comparisons import COMPARISONS, Comparison
 from pairlearn.baselines.covariances import Components, principal_axes
 from pairlearn.baselines.training import TrainingRows, dense_pairs, dense_rows, training_rows
 from pairlearn.errors import InputError
-from pairlearn.examples import check_examples
-from pairlearn.features import note_features
+from pairlearn.examples import check_sides
+from pairlearn.features import note_features, same_features
 from pairlearn.types import Examples, Floats, Ints
+from pairlearn.words import counted
 
 Measure = Literal["euclid", "cosine"]
 
@@ -45,14 +46,13 @@ class LearntBaseline(Baseline):
         """Score of every pair, (n_pairs,); larger = more alike."""
         check_is_fitted(self, "classes_")
         # Pairs often use a small part of a large table: map that part only.
-        pairs = dense_pairs(X).compacted().pairs
+        pairs = same_features(self, dense_pairs(X)).compacted().pairs
         return self._scores(self._mapped(pairs.examples), *pairs.columns)
 
     def score_block(self, probe: Examples, gallery: Examples) -> Floats:
         """Score of every probe with every gallery example, (p, g)."""
         check_is_fitted(self, "classes_")
-        rows = [dense_rows(check_examples(X, name)) for X, name in ((probe, "probe"), (gallery, "gallery"))]
-        return self._block(self._mapped(rows[0]), self._mapped(rows[1]))
+        return self._block(*(self._mapped(dense_rows(table)) for table in check_sides(self, probe, gallery)))
 
     def _learnt_threshold(self, training: TrainingRows) -> float:
         scores = self._scores(self._mapped(training.rows), training.left, training.right)
@@ -61,8 +61,8 @@ class LearntBaseline(Baseline):
     def _mapped(self, rows: Floats) -> Floats:
         if rows.shape[1] != self.n_features_in_:
             raise InputError(
-                f"examples have {rows.shape[1]} features, but the baseline was fitted with {self.n_features_in_}; "
-                "pass the same features"
+                f"examples have {counted(rows.shape[1], 'feature')}, but the baseline was fitted with "
+                f"{self.n_features_in_}; pass the same features"
             )
         return self._map(rows)
 

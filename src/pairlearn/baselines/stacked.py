@@ -185,7 +185,8 @@ class StackedPairSVC(ClassifierMixin, BaseEstimator):
         machine.set_params(kernel=with_scores(kernel, self.weight))
         self.machine_ = attach_baselines(machine.fit(stack.pairs, stack.labels), stack)
         self.classes_ = self.machine_.classes_
-        note_features(self, pairs)
+        for model in (self, self.machine_):  # the machine was fitted on other pairs of the same examples
+            note_features(model, pairs)
         return self
 
     def decision_function(self, X: Any) -> Floats:

@@ -10,8 +10,8 @@ from pairlearn.baselines.baseline import Baseline, Presets, best_threshold
 from pairlearn.baselines.comparisons import COSINE, EUCLID, Comparison
 from pairlearn.baselines.training import rows_of_numbers
 from pairlearn.errors import InputError
-from pairlearn.examples import check_examples
-from pairlearn.features import note_features
+from pairlearn.examples import check_sides
+from pairlearn.features import note_features, same_features
 from pairlearn.pairs import Pairs, as_pairs, check_labels
 from pairlearn.types import Examples, Floats
 
@@ -45,12 +45,12 @@ class _Untrained(Baseline):
 
     def decision_function(self, X: Any) -> Floats:
         """Score of every pair, (n_pairs,); larger = more alike."""
-        pairs = rows_of_numbers(as_pairs(X))
+        pairs = rows_of_numbers(same_features(self, as_pairs(X)))
         return self.comparison.of_pairs(pairs.examples, pairs.left, pairs.right)
 
     def score_block(self, probe: Examples, gallery: Examples) -> Floats:
         """Score of every probe with every gallery example, (p, g)."""
-        return self.comparison.of_tables(check_examples(probe, "probe"), check_examples(gallery, "gallery"))
+        return self.comparison.of_tables(*check_sides(self, probe, gallery))
 
     def _learnt_threshold(self, pairs: Pairs, y: Any) -> float:
         labels, proper = check_labels(y, len(pairs)), ~pairs.reflexive

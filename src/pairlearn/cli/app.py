@@ -1,7 +1,8 @@
 """The commands put together, and one line of advice instead of a traceback.
 
-What a user can mend (a wrong file, column or option, too little memory) ends with exit code 1 and one line on stderr
-that says what to do. Everything else is a defect of pairlearn and keeps its traceback.
+What a user can mend (a wrong file, column or value, too little memory) ends with exit code 1 and one line on stderr
+that says what to do; a command that cannot be understood ends with 2. Everything else is a defect and keeps its
+traceback.
 """
 
 from __future__ import annotations
@@ -9,47 +10,170 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-import pairlearn
-from pairlearn.cli.demo import demo
-from pairlearn.cli.evaluate import evaluate
-from pairlearn.cli.fit import fit
-from pairlearn.cli.score import score
-from pairlearn.cli.select import select
-from pairlearn.cli.stream import stream
-from pairlearn.errors import InputError
+from pairlearn._version import __version__
+from pairlearn.cli import STOPPED
+from pairlearn.cli.options import HELP, steps
 
-app = typer.Typer(
-    help="Learn from pairs of examples whether two belong together, also for classes never seen before.",
-    epilog="Start with: pairlearn demo",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+
+class Command(NamedTuple):
+    """A line of the list: what the command does, and an example."""
+
+    help: str
+    example: str
+    panel: str = "From a table to a decision"
+
+
+COMMANDS: dict[str, Command] = {
+    "pairs": Command(
+        "Sample pairs from classes, split tables without leaks, and check tables for leaks and contradictions.",
+        "pairlearn pairs split faces.parquet --class-column person --out-dir parts",
+    ),
+    "select": Command(
+        "Choose kernel, C and training set in stages, judge on classes never seen, and write the best model.",
+        "pairlearn select parts/train.parquet --class-column person --budget 600 --out selected.safetensors",
+    ),
+    "fit": Command(
+        "Learn from labelled pairs, or from all pairs of classes, and write a model file.",
+        "pairlearn fit parts/train.parquet --class-column person --kernel metric --out model.safetensors",
+    ),
+    "decide": Command(
+        "Set a threshold at a false match rate, and probabilities, and write a model that decides.",
+        "pairlearn decide model.safetensors faces.parquet dev-pairs.csv --fmr 0.02 --out verifier.safetensors",
+    ),
+    "score": Command(
+        "Score pairs with a model: larger means more alike; of a ranker, who comes first; of a regression, how much.",
+        "pairlearn score verifier.safetensors faces.parquet test-pairs.csv --out scores.csv",
+    ),
+    "evaluate": Command(
+        "Tell error rates, thresholds and how sure they are, for one or more systems on labelled pairs.",
+        "pairlearn evaluate scores.csv --examples faces.parquet --class-column person --report report.html",
+    ),
+    "identify": Command(
+        "Find out who each probe is among enrolled identities, or that nobody fits.",
+        "pairlearn identify model.safetensors parts/test.parquet visitors.parquet --fpir 0.05 --out found.csv",
+    ),
+    "explain": Command(
+        "Tell what speaks for and against one pair, in words and as a picture.",
+        "pairlearn explain model.safetensors faces.parquet 70000 70006 --picture why.png",
+    ),
+    "rank": Command(
+        "Learn from preferences who comes first, predict, and put all in order.",
+        "pairlearn rank fit matches.csv --out ranker.safetensors",
+        "Other tasks",
+    ),
+    "regress": Command(
+        "Learn a number per pair, test on held-out pairs beside means, and write a model file; then `pairlearn score`.",
+        "pairlearn regress enzymes.csv affinities.csv --right-examples compounds.csv --out affinity.safetensors",
+        "Other tasks",
+    ),
+    "classify": Command(
+        "Learn classes from any similarity of two examples, definite or not.",
+        "pairlearn classify fit words.csv --class-column kind --similarity precomputed",
+        "Other tasks",
+    ),
+    "stream": Command(
+        "Learn a distance from a stream of pairs; each pair is predicted first, then learnt from if it has a label.",
+        "tail -f pairs.jsonl | pairlearn stream - --model metric.safetensors --out predictions.csv",
+        "Other tasks",
+    ),
+    "info": Command(
+        "Tell what a model file is, what it was learnt from, when and how.",
+        "pairlearn info model.safetensors --verify parts/train.parquet",
+        "About",
+    ),
+    "demo": Command(
+        "Learn from more and more classes and test on classes never seen, in under a minute.",
+        "pairlearn demo --out-dir pairlearn-demo",
+        "About",
+    ),
+}
+"""The commands in the order of the help; each is the function of its name in `commands/NAME.py`, or a Typer group
+of its steps. The examples run in this order on one set of tables, and a test does that."""
+
+
+class Commands(TyperGroup):
+    """Commands that are imported when they are called; help shows their first lines without importing them."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Names in the order of the list."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of this name, or its line of the list while help is shown."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = COMMANDS[cmd_name]
+        if ctx.meta.get("pairlearn.help"):
+            return TyperCommand(cmd_name, help=command.help, rich_help_panel=command.panel)
+        return load_command(cmd_name)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """The help of the whole command line."""
+        ctx.meta["pairlearn.help"] = True
+        super().format_help(ctx, formatter)
+
+
+def load_command(name: str) -> Any:
+    """The command with its options, or the group of its steps."""
+    found = getattr(import_module(f"pairlearn.cli.commands.{name}"), name)
+    epilog = f"Example: {COMMANDS[name].example}"
+    if not isinstance(found, typer.Typer):
+        alone = steps("")
+        alone.command(name, epilog=epilog)(found)
+        found = alone
+    command: Any = typer.main.get_command(found)
+    for each in getattr(command, "commands", {name: command}).values():
+        each.callback = one_line_errors(each.callback)
+    command.name, command.epilog = name, epilog
+    return command
+
+
+def one_line_errors(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Show what the user can mend as one line on stderr and end with exit code 1."""
+    return _mendable()(function)
 
 
 @contextmanager
-def one_line_errors() -> Iterator[None]:
-    """Show what the user can mend as one line on stderr and end with exit code 1."""
+def _mendable() -> Iterator[None]:
+    from pairlearn.cli.deferred import defer
+    from pairlearn.errors import InputError
+
+    defer("scipy.stats")
     try:
         yield
+    except KeyboardInterrupt:
+        print(STOPPED, file=sys.stderr)
+        raise typer.Exit(130) from None
+    except BrokenPipeError:
+        raise
     except (InputError, MemoryError, OSError, ImportError) as error:
         text = " ".join(str(error).split()) or type(error).__name__
         print(f"error: {text}", file=sys.stderr)
         raise typer.Exit(1) from None
 
 
+app = typer.Typer(
+    cls=Commands,
+    help="Learn from pairs of examples whether two belong together, also for classes never seen before.",
+    epilog="Start with: pairlearn demo",
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings=HELP,
+)
+
+
 def run(args: list[str] | None) -> int:
     """Run a command and return its exit code."""
     try:
         return int(app(args=args, prog_name="pairlearn", standalone_mode=False) or 0)
-    except (KeyboardInterrupt, typer.Abort):
-        print("stopped; nothing was written", file=sys.stderr)
-        return 130
+    except typer.Abort:
+        raise KeyboardInterrupt from None
     except Exception as error:
         # Typer brings its own copy of Click or imports it, by version; both usage errors can format themselves.
         advice = getattr(error, "format_message", None)
@@ -57,12 +181,12 @@ def run(args: list[str] | None) -> int:
             raise
         command = getattr(getattr(error, "ctx", None), "command_path", "pairlearn")
         print(f"error: {' '.join(advice().split())} See: {command} --help", file=sys.stderr)
-        return 1
+        return 2
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        print(f"pairlearn {pairlearn.__version__}")
+        print(f"pairlearn {__version__}")
         raise typer.Exit()
 
 
@@ -75,22 +199,3 @@ def _commands(
 ) -> None:
     if context.invoked_subcommand is None:
         print(context.get_help())
-
-
-def _add(command: Callable[..., Any], *, epilog: str) -> None:
-    app.command(command.__name__, epilog=epilog)(one_line_errors()(command))
-
-
-_add(fit, epilog="Example: pairlearn fit faces.parquet pairs.csv --out model.safetensors --C 10")
-_add(
-    select, epilog="Example: pairlearn select faces.parquet --class-column person --budget 600 --out model.safetensors"
-)
-_add(score, epilog="Example: pairlearn score model.safetensors faces.parquet test-pairs.csv --out scores.csv")
-_add(
-    evaluate,
-    epilog="Example: pairlearn evaluate scores.csv --examples faces.parquet --class-column person --report report.html",
-)
-_add(
-    stream, epilog="Example: tail -f pairs.jsonl | pairlearn stream - --model metric.safetensors --out predictions.csv"
-)
-_add(demo, epilog="Example: pairlearn demo --out-dir pairlearn-demo")

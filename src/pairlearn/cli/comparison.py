@@ -34,7 +34,7 @@ def scored(
     `values` are the model's scores of these pairs, if they are known already; `classes` those of the examples.
     """
     found = {MODEL: machine.decision_function(pairs) if values is None else values}
-    found |= {name: baseline.decision_function(pairs) for name, baseline in baselines(machine).items()}
+    found |= {name: baseline.decision_function(pairs) for name, baseline in baselines(machine, pairs).items()}
     known = None if classes is None else class_codes(classes)
     sides = () if known is None else (known[pairs.left], known[pairs.right])
     return {name: Scores(each, labels, pairs.left, pairs.right, *sides) for name, each in found.items()}
@@ -45,8 +45,10 @@ def curves_of(systems: Mapping[str, Scores], *, reflexive: bool = False) -> dict
     return {name: det_curve(scores, reflexive=reflexive) for name, scores in systems.items()}
 
 
-def baselines(machine: Any) -> dict[str, Any]:
-    """The untrained baselines, or none for a model on a precomputed matrix, whose rows are not features."""
+def baselines(machine: Any, pairs: Pairs | None = None) -> dict[str, Any]:
+    """The untrained baselines; none where rows are no features (matrices) or cannot be compared (two tables)."""
+    if pairs is not None and pairs.right_examples is not None:
+        return {}
     function = getattr(machine, "function_", None)
     precomputed = function is not None and any(base.precomputed for base in function.kernel.bases)
     return {} if precomputed else {"euclid": pl.EuclidBaseline(), "cosine": pl.CosineBaseline()}
@@ -76,7 +78,10 @@ def verdict(systems: Mapping[str, Scores], **told: Any) -> dict[str, Any] | None
 def show_verdict(console: Console, found: Mapping[str, Any] | None) -> None:
     """The verdict and the next step, or why there is none."""
     if found is None:
-        say(console, "No verdict: a precomputed matrix has no untrained baseline to compare with.")
+        say(
+            console,
+            "No verdict: matrices of kernel values and pairs of two tables have no untrained baseline to compare with.",
+        )
         return
     say(console, found["words"], lead="verdict:")
     say(console, found["next_step"], lead="next:")

@@ -4,30 +4,119 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from pairlearn.errors import InputError
+if TYPE_CHECKING:
+    from pairlearn.data.layout import Columns
 
-ClassColumn = Annotated[
+FORMATS = ".csv, .tsv, .jsonl, .parquet, .npz or .npy; - for standard input"
+TABLE, PAIRS, OUTPUT = "The table of examples", "The table of pairs", "Output"
+
+HELP = {"help_option_names": ["-h", "--help"]}
+
+Examples = Annotated[Path, typer.Argument(metavar="EXAMPLES", help=f"Examples: {FORMATS}.")]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file that pairlearn wrote.")]
+IdColumn = Annotated[
     str | None,
-    typer.Option(help="Column of the classes, not a feature. Default: `class` (`classes` in .npz), if present."),
+    typer.Option(help="Column of the ids. Default: `id`, or the first column if it is text.", rich_help_panel=TABLE),
 ]
-LeftColumn = Annotated[str, typer.Option(help="Column with the id of the left example.")]
-RightColumn = Annotated[str, typer.Option(help="Column with the id of the right example.")]
-LabelColumn = Annotated[str, typer.Option(help="Column of the labels: 1/-1, 1/0, true/false or same/different.")]
+ClassColumn = Annotated[
+    str | None, typer.Option(help="Column of the classes. Default: `class`, if present.", rich_help_panel=TABLE)
+]
+Features = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Columns to learn from: names, globs (e*), ranges (e0:e127), parted by commas. Default: the one column of "
+        "vectors, else all that are left and are numbers.",
+        rich_help_panel=TABLE,
+    ),
+]
+Drop = Annotated[
+    list[str] | None, typer.Option(help="Columns to leave out: names, globs, ranges.", rich_help_panel=TABLE)
+]
+LeftColumn = Annotated[str, typer.Option(help="Column with the id of the left example.", rich_help_panel=PAIRS)]
+RightColumn = Annotated[str, typer.Option(help="Column with the id of the right example.", rich_help_panel=PAIRS)]
+LabelColumn = Annotated[
+    str,
+    typer.Option(help="Column of the labels: 1/-1, 1/0, true/false or same/different.", rich_help_panel=PAIRS),
+]
+Fmr = Annotated[
+    float | None,
+    typer.Option(help="False match rate that decisions shall keep, e.g. 0.001.", rich_help_panel="Decisions"),
+]
+Confidence = Annotated[
+    float | None,
+    typer.Option(
+        help="How sure the false match rate shall be kept for identities not seen, e.g. 0.95. Without it: on the pairs "
+        "at hand only.",
+        rich_help_panel="Decisions",
+    ),
+]
+TableOut = Annotated[
+    Path, typer.Option("--out", "-o", help="Table to write: .csv, .tsv, .jsonl, .parquet or .npz; - for stdout.")
+]
+Folds = Annotated[
+    int, typer.Option(min=0, help="Parts that are held out in turn to test the model beside baselines; 0 for no test.")
+]
+Unseen = Annotated[
+    str,
+    typer.Option(
+        help="What the held-out test is new in: none (new pairs of known examples), left, right or both (examples that "
+        "were not learnt from)."
+    ),
+]
+Tol = Annotated[float, typer.Option(help="KKT gap at which the solver stops.")]
+ModelOut = Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")]
 Seed = Annotated[int, typer.Option(help="Seed of every random choice.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and everything else on stderr.")]
+RightExamples = Annotated[
+    Path | None,
+    typer.Option(
+        help="Table of the right examples, if they are of another kind than the left ones.", rich_help_panel=PAIRS
+    ),
+]
+TimeBudget = Annotated[float | None, typer.Option(help="Seconds after which the best model so far is kept.")]
+MemoryBudget = Annotated[str | None, typer.Option(help="Most memory to use, e.g. 4GB. Default: 60 % of what is free.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that exist already.", rich_help_panel=OUTPUT)]
+AsJson = Annotated[
+    bool,
+    typer.Option(
+        "--json", help="Print one JSON object on stdout and everything else on stderr.", rich_help_panel=OUTPUT
+    ),
+]
+
+
+def steps(text: str) -> typer.Typer:
+    """A group of commands under one name; its functions are added by `.command(epilog=…)`."""
+    return typer.Typer(
+        help=text,
+        add_completion=False,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings=HELP,
+    )
+
+
+def columns_of(
+    id_column: str | None, class_column: str | None, features: list[str] | None, drop: list[str] | None
+) -> Columns:
+    """What the user says of a table of examples."""
+    from pairlearn.data.layout import Columns
+
+    return Columns(id_column, class_column, tuple(features or ()), tuple(drop or ()))
 
 
 def memory_bytes(text: str | None) -> float | None:
     """Bytes of a text such as 500MB or 4GB; decimal prefixes unless there is an i, as in GiB."""
     if text is None:
         return None
-    found = re.fullmatch(r"\s*([\d.]+(?:e\d+)?)\s*([kmgt]?)(i?)b?\s*", text.lower())
+    found = re.fullmatch(r"\s*(\d+\.?\d*(?:e\d+)?)\s*([kmgt]?)(i?)b?\s*", text.lower())
     if found is None:
-        raise InputError(f"--memory-budget is a number of bytes such as 500MB or 4GB, got {text!r}")
+        raise typer.BadParameter(
+            f"give a number of bytes such as 500MB or 4GB, got {text!r}", param_hint="--memory-budget"
+        )
     number, prefix, binary = found.groups()
     return float(number) * (1024 if binary else 1000) ** " kmgt".index(prefix or " ")
 
@@ -41,7 +130,7 @@ def class_weights(text: str | None) -> Mapping[int, float] | Literal["balanced"]
     try:
         positive, negative = (float(part) for part in text.split(","))
     except ValueError:
-        raise InputError(
-            f"--class-weight is `balanced` or two numbers, positive first, such as 10,1; got {text!r}"
+        raise typer.BadParameter(
+            f"give `balanced` or two numbers, positive first, such as 10,1; got {text!r}", param_hint="--class-weight"
         ) from None
     return {1: positive, -1: negative}

@@ -1,12 +1,11 @@
-"""Labels ±1 of pairs in the spellings that files use."""
+"""Labels of pairs in the spellings that files use: ±1, and for preferences 0 too."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from pairlearn.data.cells import place_of
 from pairlearn.errors import InputError
 from pairlearn.types import Ints
 
@@ -17,10 +16,22 @@ SCHEMES: tuple[dict[str, int], ...] = (
     {"same": 1, "different": -1},
 )
 """Spellings of labels that are accepted, each with its meaning."""
+OUTCOMES: tuple[dict[str, int], ...] = (
+    {"1": 1, "-1": -1, "0": 0},
+    {"1": 1, "0": -1, "0.5": 0},
+    {"left": 1, "right": -1, "tie": 0},
+    {"win": 1, "loss": -1, "draw": 0},
+)
+"""Spellings of preferences: +1 left first, −1 right first, 0 a tie."""
 
 
-def read_labels(cells: Sequence[str | None], source: str = "labels") -> tuple[Ints, dict[str, int]]:
-    """Labels ±1 from one of the accepted spellings, and that spelling.
+def read_labels(
+    cells: Sequence[str | None],
+    source: str = "labels",
+    place: Callable[[int], str] = "row {}".format,
+    schemes: Sequence[dict[str, int]] = SCHEMES,
+) -> tuple[Ints, dict[str, int]]:
+    """Labels from one of the accepted spellings, and that spelling; `place` says where a row stands.
 
     >>> labels, spelling = read_labels(["same", "different", "same"])
     >>> labels.tolist(), spelling
@@ -28,20 +39,37 @@ def read_labels(cells: Sequence[str | None], source: str = "labels") -> tuple[In
     """
     plain = [_plain_label(cell) for cell in cells]
     found = dict.fromkeys(plain)
-    for scheme in SCHEMES:
-        if found.keys() <= scheme.keys():
-            return np.array([scheme[cell] for cell in plain]), scheme
-    known = {name for scheme in SCHEMES for name in scheme}
-    row = next((i for i, cell in enumerate(plain) if cell not in known), None)
-    problem = (
-        f"mixes {', '.join(sorted(found))}"
-        if row is None
-        else f"{place_of(source, row)} holds {repr(cells[row]) if cells[row] else 'nothing'}"
-    )
+    fitting = [scheme for scheme in schemes if found.keys() <= scheme.keys()]
+    labels = [np.array([scheme[cell] for cell in plain], dtype=np.int64) for scheme in fitting]
+    if labels and all(np.array_equal(labels[0], other) for other in labels[1:]):
+        return labels[0], fitting[0]
+    spellings = _listed("/".join(scheme) for scheme in schemes)
     raise InputError(
-        f"{source}: {problem}; labels are 1/-1, 1/0, true/false or same/different, one spelling per column, "
+        f"{source}: {_problem(plain, cells, place, schemes)}; labels are {spellings}, one spelling per column, "
         "and unlabelled pairs must be dropped"
     )
+
+
+def _problem(
+    plain: Sequence[str],
+    cells: Sequence[str | None],
+    place: Callable[[int], str],
+    schemes: Sequence[Mapping[str, int]],
+) -> str:
+    """Why no spelling fits, or more than one does."""
+    known = {name for scheme in schemes for name in scheme}
+    row = next((i for i, cell in enumerate(plain) if cell not in known), None)
+    if row is not None:
+        return f"{place(row)} holds {repr(cells[row]) if cells[row] else 'nothing'}"
+    names = ", ".join(sorted(set(plain)))
+    meant = any(set(plain) <= scheme.keys() for scheme in schemes)
+    return f"holds {names} only, which can mean two things" if meant else f"mixes {names}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    """One, two or three."""
+    *first, last = names
+    return f"{', '.join(first)} or {last}"
 
 
 def _plain_label(cell: str | None) -> str:

@@ -1,20 +1,23 @@
-"""Files written all or nothing: scores as tables, and any content."""
+"""Files written all or nothing: tables, and any content."""
 
 from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping
+from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pairlearn.data.frames import load_polars
+import numpy as np
+
+from pairlearn.data.files.frames import load_polars
 from pairlearn.errors import InputError
-from pairlearn.types import Floats, Ints
 
-if TYPE_CHECKING:
-    import polars
+TABLES = (".csv", ".tsv", ".jsonl", ".parquet", ".npz")
+"""Endings of tables that can be written."""
 
 
 def write_whole(path: str | Path, content: bytes) -> None:
@@ -35,8 +38,11 @@ def write_whole(path: str | Path, content: bytes) -> None:
         draft.unlink(missing_ok=True)
 
 
-def check_target(path: str | Path) -> Path:
-    """Where a file will be written, or what stands in its way: worth asking before a long computation."""
+def check_target(path: str | Path, *, force: bool = True) -> Path:
+    """Where a file will be written, or what stands in its way: worth asking before a long computation.
+
+    An older file stands in the way unless `force`.
+    """
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise InputError(f"{path} is a directory; name a file in it")
@@ -44,38 +50,50 @@ def check_target(path: str | Path) -> Path:
         raise InputError(f"cannot write {path}: there is no directory {target.parent}; create it first")
     if not os.access(target.parent, os.W_OK):
         raise InputError(f"cannot write {path}: no permission to write in {target.parent}; choose another place")
+    if target.exists() and not force:
+        raise InputError(f"{path} exists; name another file, or replace it with --force")
     return target
 
 
-def write_scores(
-    path: str | Path, left: Sequence[str], right: Sequence[str], scores: Floats, labels: Ints | None = None
-) -> None:
-    """Write left, right, score and, if given, label as .csv or .parquet, all or nothing.
+def write_table(path: str | Path, columns: Mapping[str, Any]) -> None:
+    """Write columns of one length as a table, all or nothing; - is standard output, as CSV.
 
-    Scores are written with all their digits: read again they are equal to the last bit.
+    The end of the name says how: .csv, .tsv, .jsonl, .parquet or .npz. Numbers are written with all their digits: read
+    again they are equal to the last bit.
     """
-    target = check_scores_target(path)
-    frame = _scores_frame(left, right, scores, labels)
+    if str(path) == "-":
+        sys.stdout.buffer.write(table_bytes(columns, ".csv"))
+        sys.stdout.flush()
+        return
+    write_whole(path, table_bytes(columns, check_table_target(path, force=True).suffix.lower()))
+
+
+def table_bytes(columns: Mapping[str, Any], ending: str) -> bytes:
+    """A table as the content of a file with this ending.
+
+    >>> table_bytes({"left": ["ann"], "score": np.array([0.5])}, ".csv")
+    b'left,score\\nann,0.5\\n'
+    """
     buffer = BytesIO()
-    if Path(path).suffix == ".parquet":
-        frame.write_parquet(buffer)
-    else:
-        frame.write_csv(buffer)
-    write_whole(target, buffer.getvalue())
+    if ending == ".npz":
+        arrays: dict[str, Any] = {name: np.asarray(column) for name, column in columns.items()}
+        np.savez(buffer, **arrays)
+        return buffer.getvalue()
+    frame = load_polars().DataFrame(dict(columns))
+    write = {
+        ".csv": frame.write_csv,
+        ".tsv": partial(frame.write_csv, separator="\t"),
+        ".jsonl": frame.write_ndjson,
+        ".parquet": frame.write_parquet,
+    }
+    write[ending](buffer)
+    return buffer.getvalue()
 
 
-def check_scores_target(path: str | Path) -> Path:
-    """Where scores will be written, or what stands in their way."""
-    if Path(path).suffix not in (".csv", ".parquet"):
-        raise InputError(f"cannot write scores to {path}; the name must end in .csv or .parquet")
-    return check_target(path)
-
-
-def scores_as_csv(left: Sequence[str], right: Sequence[str], scores: Floats, labels: Ints | None = None) -> str:
-    """The text that `write_scores` puts into a CSV file."""
-    return _scores_frame(left, right, scores, labels).write_csv()
-
-
-def _scores_frame(left: Sequence[str], right: Sequence[str], scores: Floats, labels: Ints | None) -> polars.DataFrame:
-    columns: dict[str, Any] = {"left": left, "right": right, "score": scores}
-    return load_polars().DataFrame(columns if labels is None else {**columns, "label": labels})
+def check_table_target(path: str | Path, *, force: bool = False) -> Path:
+    """Where a table will be written, or what stands in its way; - is standard output."""
+    if str(path) == "-":
+        return Path("-")
+    if Path(path).suffix.lower() not in TABLES:
+        raise InputError(f"cannot write {path}; the name must end in one of {', '.join(TABLES)}")
+    return check_target(path, force=force)

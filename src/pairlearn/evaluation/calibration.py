@@ -40,6 +40,10 @@ class Knots:
     values: Floats
     llrs: Floats
 
+    def __post_init__(self) -> None:
+        if self.values.ndim != 1 or self.values.shape != self.llrs.shape or not len(self.values):
+            raise InputError(f"a curve has one llr per value, got shapes {self.llrs.shape} and {self.values.shape}")
+
     def __call__(self, values: Floats) -> Floats:
         return np.interp(values, self.values, self.llrs)
 

@@ -14,8 +14,9 @@ import numpy as np
 from scipy.special import expit, logit
 
 from pairlearn.errors import InputError
-from pairlearn.evaluation.scores import Scores
+from pairlearn.evaluation.scores import Scores, check_scores
 from pairlearn.types import Bools, Floats
+from pairlearn.words import counted
 
 COLUMNS = ("labels", "left", "right", "left_identity", "right_identity")
 
@@ -33,12 +34,16 @@ class FittedFusion:
     centres: Floats
     offset: float
 
+    def __post_init__(self) -> None:
+        if self.weights.ndim != 1 or self.weights.shape != self.centres.shape:
+            raise InputError(f"one centre per weight, got shapes {self.centres.shape} and {self.weights.shape}")
+
     def fuse(self, systems: Sequence[Scores]) -> Scores:
         """One value per pair, with the labels and ids of the systems, in the order of systems used for fitting."""
         table = same_pairs(systems)
         if len(systems) != len(self.weights):
             raise InputError(
-                f"this fusion was fitted with {len(self.weights)} systems, got {len(systems)}; "
+                f"this fusion was fitted with {counted(len(self.weights), 'system')}, got {len(systems)}; "
                 "give the scores of the same systems in the same order"
             )
         return replace(systems[0], values=(table - self.centres) @ self.weights + self.offset)
@@ -138,7 +143,7 @@ def _listed(systems: Iterable[Scores]) -> list[Scores]:
 
 def both_labels(scores: Scores) -> Scores:
     """The scores without reflexive pairs, if positive and negative ones are left."""
-    kept = scores.without_reflexive()
+    kept = check_scores(scores).without_reflexive()
     n_positives = len(kept.positives)
     if 0 < n_positives < len(kept):
         return kept

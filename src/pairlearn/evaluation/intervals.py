@@ -48,7 +48,7 @@ from pairlearn.evaluation.resampling.influence import WeightedCurve
 from pairlearn.evaluation.resampling.limits import counted_limits, half_width, plain_limits, share_limits
 from pairlearn.evaluation.resampling.spread import Spread, Statistic, bootstrap, jackknife, shares_left
 from pairlearn.evaluation.resampling.units import Units, units_of
-from pairlearn.evaluation.scores import Scores
+from pairlearn.evaluation.scores import Scores, check_scores
 from pairlearn.types import Floats, Ints
 
 METHODS = {"bootstrap": bootstrap, "jackknife": jackknife}
@@ -211,6 +211,7 @@ class Sample:
 
 def _rising_rows(scores: Scores) -> Ints:
     """Rows by rising value, without reflexive pairs."""
+    scores = check_scores(scores)
     rows = np.argsort(scores.values, kind="stable")
     return rows if scores.left is None else rows[(scores.left != scores.right)[rows]]
 
@@ -364,5 +365,5 @@ def det_band(
 def check_same_pairs(scores: Scores, other: Scores) -> None:
     """Refuse two systems that cannot be compared pair by pair."""
     for name in ("labels", "left", "right", "left_identity", "right_identity"):
-        if not np.array_equal(getattr(scores, name), getattr(other, name)):
+        if not np.array_equal(getattr(check_scores(scores), name), getattr(check_scores(other), name)):
             raise InputError(f"the two systems differ in {name}; score the same pairs in the same order with both")

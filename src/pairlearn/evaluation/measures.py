@@ -13,10 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import partial
 from types import FunctionType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from pairlearn.errors import InputError
 from pairlearn.evaluation.calibration import cllr, min_cllr
 from pairlearn.evaluation.rates import (
     DetCurve,
@@ -45,6 +46,8 @@ from pairlearn.types import Floats
 Rate = Callable[[Scores], float]
 """Any number that scores have: a measure, or a function such as `equal_error_rate`."""
 
+HOW_TO_SCORE = "pass scoring=pl.evaluation.EER().scorer() or that of another measure"
+"""What to do when a measure stands where scikit-learn expects a scorer."""
 PERCENT, BITS, PLAIN = "percent", "bits", "plain"
 """Units, which decide how a number is written: 0.05 as 5 %, others as they are."""
 
@@ -65,6 +68,12 @@ class Measure(ABC):
     kinds: ClassVar[tuple[tuple[int, ...], ...]] = ((-1,), (1,))
     explanation: ClassVar[str] = ""
     caution: ClassVar[str] = ""
+
+    def __new__(cls, *given: Any, **options: Any) -> Self:
+        """A class, given to scikit-learn as `scoring=`, is called with a model: say what to give instead."""
+        if given and hasattr(given[0], "decision_function"):
+            raise InputError(f"{cls.__name__} is a class of measures, not a scorer; {HOW_TO_SCORE}")
+        return super().__new__(cls)
 
     @property
     @abstractmethod
@@ -101,7 +110,9 @@ class Measure(ABC):
         """The measure as `scoring=` of scikit-learn: larger is always better there."""
         return Scorer(self)
 
-    def __call__(self, scores: Scores) -> float:
+    def __call__(self, scores: Scores, *others: Any) -> float:
+        if others:
+            raise InputError(f"{self.name} is a measure of scores, not a scorer of models; {HOW_TO_SCORE}")
         return self.value(scores)
 
 
@@ -422,6 +433,10 @@ def as_measure(rate: Rate) -> Measure:
     """
     if isinstance(rate, Measure):
         return rate
+    if isinstance(rate, type) and issubclass(rate, Measure) and not fields(rate):  # type: ignore[arg-type]
+        return rate()
+    if isinstance(rate, type) or not callable(rate):
+        raise InputError(f"{rate!r} is no measure; pass one such as EER() or FnmrAtFmr(0.01), or a function of scores")
     function, options = (rate.func, rate.keywords) if isinstance(rate, partial) and not rate.args else (rate, {})
     known = FUNCTIONS.get(function) if isinstance(function, FunctionType) else None
     if known is None or set(options) != {field.name for field in fields(known)}:  # type: ignore[arg-type]

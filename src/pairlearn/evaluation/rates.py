@@ -8,12 +8,13 @@ examples, unless `reflexive=True`. `pairlearn.evaluation.measures` makes measure
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 
 from pairlearn.errors import InputError
-from pairlearn.evaluation.scores import Scores
+from pairlearn.evaluation.scores import Scores, check_scores
 from pairlearn.types import Floats
 
 
@@ -214,12 +215,12 @@ def measurable(scores: Scores, fmr: float, *, errors: int = 3) -> Measurable:
 
 def check_fmr(fmr: float) -> None:
     """Refuse what is not a rate."""
-    if not 0 <= fmr <= 1:
-        raise InputError(f"fmr must be a rate between 0 and 1, got {fmr}; try 1e-3 for 0.1 %")
+    if not (isinstance(fmr, Real) and 0 <= fmr <= 1):
+        raise InputError(f"fmr must be a rate between 0 and 1, got {fmr!r}; try 1e-3 for 0.1 %")
 
 
 def _with_both_labels(scores: Scores, reflexive: bool) -> Scores:
-    kept = scores if reflexive else scores.without_reflexive()
+    kept = check_scores(scores) if reflexive else check_scores(scores).without_reflexive()
     n_positives = int(np.count_nonzero(kept.labels > 0))
     if 0 < n_positives < len(kept):
         return kept

@@ -106,6 +106,14 @@ def _columns(scores: Scores) -> dict[str, Column | None]:
     return columns
 
 
+def check_scores(scores: Any) -> Scores:
+    """The scores, or an error for whatever else was given."""
+    if not isinstance(scores, Scores):
+        kind = type(scores).__name__
+        raise InputError(f"values alone say nothing, they need labels: pass pl.Scores(values, labels), not a {kind}")
+    return scores
+
+
 def _check_values(values: object) -> Floats:
     """One finite number per pair: NaN has no place in an order, and infinity none on an axis."""
     try:

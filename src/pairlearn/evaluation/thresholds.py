@@ -30,7 +30,7 @@ import numpy as np
 from scipy.special import betaincinv, ndtri, stdtrit
 
 from pairlearn.errors import InputError
-from pairlearn.evaluation.rates import DetCurve, det_curve, rates_at
+from pairlearn.evaluation.rates import DetCurve, check_fmr, det_curve, rates_at
 from pairlearn.evaluation.resampling.spread import degrees_of_freedom
 from pairlearn.evaluation.resampling.units import Units, earlier_equals, units_of
 from pairlearn.evaluation.scores import Scores
@@ -101,8 +101,7 @@ def threshold_at_fmr(
     >>> plain.value < safe.value, safe.fmr < safe.fmr_limit <= 0.01
     (True, True)
     """
-    if not 0 <= fmr <= 1:
-        raise InputError(f"fmr must be a rate between 0 and 1, got {fmr}; try 1e-3 for 0.1 %")
+    check_fmr(fmr)
     rule = f"FMR at most {fmr:g}"
     curve = det_curve(scores)
     if confidence is None:

@@ -17,13 +17,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import ceil, floor, isfinite, log10
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from scipy.special import stdtrit
 
 from pairlearn.errors import InputError
 from pairlearn.evaluation.intervals import Interval, Options, best_sample, check_same_pairs, paired_difference
-from pairlearn.evaluation.measures import EER, PERCENT, Measure, Rate, as_measure
+from pairlearn.evaluation.measures import EER, PERCENT, Rate, as_measure
 from pairlearn.evaluation.scores import Scores
 from pairlearn.words import counted, plural_of
 
@@ -37,6 +37,26 @@ THRESHOLD = "Set a threshold: `pairlearn evaluate SCORES --fmr 0.001` finds one 
 """What to do with a model that is better, if pairs are to be accepted or rejected."""
 SEARCH = "`pairlearn select`, which compares many machines"
 """What may find a better model, unless that has been tried."""
+
+
+class Named(Protocol):
+    """What a verdict must know of a measure, of scores or of anything else."""
+
+    @property
+    def key(self) -> str:
+        """Its name in records."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+
+    @property
+    def unit(self) -> str:
+        """How its numbers are written."""
+
+    @property
+    def larger_is_better(self) -> bool:
+        """Which side is the good one."""
 
 
 def relation_of(low: float | None, high: float | None, *, larger_is_better: bool = False) -> Relation:
@@ -82,7 +102,7 @@ class Verdict:
     'EER 4 % against 6 %, -2 points [-3, -1] (95 % limits over 40 identities).'
     """
 
-    measure: Measure
+    measure: Named
     value: float
     against: Mapping[str, float]
     difference: Interval
@@ -208,7 +228,7 @@ def verdict(
     return Verdict(measured, measured.value(model), against, found, subject, use, search)
 
 
-def best_of(against: Mapping[str, float], measure: Measure) -> str:
+def best_of(against: Mapping[str, float], measure: Named) -> str:
     """The name with the best value; of equal ones the first."""
     pick = max if measure.larger_is_better else min
     return pick(against, key=lambda name: against[name])

@@ -22,7 +22,7 @@ from pairlearn.pair_kernels.canonical import Term
 from pairlearn.pair_kernels.views import PAIRS_ONLY
 from pairlearn.pairs import Pairs
 from pairlearn.types import Examples, Floats, Ints
-from pairlearn.words import counted
+from pairlearn.words import counted, crossed
 
 SIGNS = {"symmetric": 1, "antisymmetric": -1, "none": 0}
 
@@ -78,8 +78,8 @@ class PairFunction:
         )
 
     def __repr__(self) -> str:
-        examples = " × ".join(str(count_examples(anchor)) for anchor in self.anchors) or "no"
-        return f"PairFunction({counted(len(self.coefficients), 'support pair')} of {examples} examples)"
+        examples = crossed([count_examples(anchor) for anchor in self.anchors], "example")
+        return f"PairFunction({counted(len(self.coefficients), 'support pair')} of {examples})"
 
     # -- what it consists of
 

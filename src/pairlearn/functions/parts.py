@@ -13,19 +13,22 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from pairlearn import loops
 from pairlearn.errors import InputError
 from pairlearn.examples import count_examples, take_examples
 from pairlearn.functions.batch import Batch
 from pairlearn.kernels import Kernel
-from pairlearn.loops import products
 from pairlearn.operators.form import PairForm, times
 from pairlearn.operators.rows import PairRows
 from pairlearn.operators.source import Source, join_sources
 from pairlearn.pair_kernels import Table, ViewKernel
 from pairlearn.types import Examples, Floats, Ints
+from pairlearn.words import counted
 
 BLOCK = 2**28
 """Bytes that scoring may use for one block of kernel values."""
+SMALL = 2**20
+"""Products that NumPy sums up sooner than compiled loops are loaded."""
 
 
 @dataclass(frozen=True)
@@ -144,18 +147,22 @@ def _support_source(base: Kernel, anchor: Any) -> Source:
 
 def _crossed(T: Floats, F: Floats, a: Ints, b: Ints, sign: int) -> Floats:
     """⟨T_a, F_b⟩ of every pair; of a symmetric function the mean of both orders, equal bit by bit in both."""
-    cross = np.zeros(len(a))
-    products.pair_dots(T, F, a, b, cross)
-    if not sign:
-        return cross
-    other = np.zeros(len(a))
-    products.pair_dots(T, F, b, a, other)
-    return 0.5 * (cross + sign * other)
+    cross = _dots(T, F, a, b)
+    return 0.5 * (cross + sign * _dots(T, F, b, a)) if sign else cross
+
+
+def _dots(T: Floats, F: Floats, a: Ints, b: Ints) -> Floats:
+    """⟨T_a, F_b⟩ of every pair, (n,); few of them by NumPy, which is there before compiled loops are loaded."""
+    if len(a) * T.shape[1] <= SMALL:
+        return np.einsum("ij,ij->i", T[a], F[b])
+    dots = np.zeros(len(a))
+    loops.products.pair_dots(T, F, a, b, dots)
+    return dots
 
 
 def _of_width(Z: Floats | None, width: int, what: str) -> Floats:
     if Z is None or Z.shape[1] != width:
-        found = "no features" if Z is None else f"{Z.shape[1]} features"
+        found = "no features" if Z is None else counted(Z.shape[1], "feature")
         raise InputError(f"{what} have {found}, but the model was fitted with {width}")
     return Z
 

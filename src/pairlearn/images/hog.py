@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from pairlearn import loops
 from pairlearn.images.tables import batches, check_images, check_result_type, whole_cells
-from pairlearn.loops.images import fill_hog
 from pairlearn.types import Floats
 
 EPSILON = 1e-4
@@ -44,7 +44,7 @@ def hog(images: Any, cell: int = 8, *, dtype: Any = np.float32) -> Floats:
     for part in batches(table, 8 * table[:1].size):
         # One type for all images, so that the loop is compiled once.
         plain, cells = np.ascontiguousarray(table[part], dtype=np.float64), np.zeros(result[part].shape)
-        fill_hog(plain, int(cell), cosines, sines, EPSILON, cells)
+        loops.images.fill_hog(plain, int(cell), cosines, sines, EPSILON, cells)
         result[part] = cells
     return result
 

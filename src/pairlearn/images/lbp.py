@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from pairlearn import loops
 from pairlearn.errors import InputError
 from pairlearn.images.tables import Images, batches, check_images, check_result_type, whole_cells
-from pairlearn.loops.images import fill_patch_codes
 from pairlearn.types import Floats, Ints
 
 
@@ -65,7 +65,9 @@ def tplbp(
     result = _empty_histograms(table, cell, 2**patches, dtype)
     for part in batches(table, 16 * table[:1].size):
         codes = np.empty(table[part].shape, dtype=np.int64)
-        fill_patch_codes(_framed(table[part], margin), offsets, half, apart, float(threshold), margin, codes)
+        loops.images.fill_patch_codes(
+            _framed(table[part], margin), offsets, half, apart, float(threshold), margin, codes
+        )
         for histograms, image_codes in zip(result[part], codes, strict=True):
             histograms[:] = cell_histograms(image_codes, cell, 2**patches)
     return result

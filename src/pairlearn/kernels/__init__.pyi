@@ -4,6 +4,7 @@ from .gram import Gram as Gram
 from .latent import Latent as Latent
 from .matching import Deformable as Deformable
 from .matching import Rigid as Rigid
+from .named import NAMED as NAMED
 from .named import STORABLE as STORABLE
 from .named import as_kernel as as_kernel
 from .sequences import DTW as DTW

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from pairlearn import loops
 from pairlearn.errors import InputError
 from pairlearn.examples import refuse_nonfinite
 from pairlearn.linalg.threads import blas_threads
@@ -114,9 +115,6 @@ def best_deformation(A: Floats, B: Floats, h_rigid: int, h_local: int) -> Floats
     The products ⟨a[c'], b[c]⟩ of a tile of images are one matrix product per couple of cells; both maxima are then
     compiled loops over them. Tiles bound the memory; they are filled with zero images, whose values are cut off.
     """
-    # Numba loads here, so that kernels without compiled loops stay quick to import.
-    from pairlearn.loops.images import match_tiles
-
     out: Floats = np.empty((len(A), len(B)), dtype=A.dtype)
     # A reach beyond the image adds nothing but the zero that a reach of the image's size already has.
     h_local, h_rigid = min(h_local, max(A.shape[1:3])), min(h_rigid, max(A.shape[1:3]))
@@ -128,7 +126,7 @@ def best_deformation(A: Floats, B: Floats, h_rigid: int, h_local: int) -> Floats
             for part in _slices(len(A), step):
                 left = _tiles(A[part], n_a)
                 values = np.empty((len(left), len(right), n_a, n_b), dtype=A.dtype)
-                match_tiles(left, right, h_rigid, h_local, values)
+                loops.images.match_tiles(left, right, h_rigid, h_local, values)
                 whole = values.transpose(0, 2, 1, 3).reshape(len(left) * n_a, len(right) * n_b)
                 out[part, columns] = whole[: part.stop - part.start, : columns.stop - columns.start]
     return out

@@ -15,16 +15,17 @@ from pairlearn.kernels import base, latent, mapped, matching, sequences, similar
 from pairlearn.kernels.base import Kernel, TwoDomains
 from pairlearn.kernels.gram import Gram
 from pairlearn.kernels.similarity import FromFunction, Precomputed
-from pairlearn.kernels.vector import Cosine, Gaussian, Linear, Polynomial
+from pairlearn.kernels.vector import Cosine, Gaussian, Linear, Polynomial, Standardised
 
 NAMED: dict[str, Kernel] = {
     "linear": Linear(),
     "poly": Polynomial(),
     "rbf": Gaussian(),
     "cosine": Cosine(),
+    "standardised": Standardised(),
     "precomputed": Precomputed(),
 }
-"""What a string means; everything else is written as a kernel, e.g. `base=pl.kernels.Gaussian(gamma=0.1)`."""
+"""What a string means wherever a base is given; others are written as kernels: `pl.kernels.Gaussian(gamma=0.1)`."""
 
 
 def _kernels_of(module: ModuleType) -> list[type[Kernel]]:

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from pairlearn.errors import InputError
 from pairlearn.types import Examples, Floats
+from pairlearn.words import counted
 
 
 def rows(A: Examples) -> Examples:
@@ -22,11 +23,18 @@ def rows(A: Examples) -> Examples:
     return A
 
 
+def dense(A: Examples) -> Floats:
+    """Rows of numbers in float64, if none of them are sparse: subtracting a mean would fill their zeros."""
+    if sparse.issparse(rows(A)):
+        raise InputError("a standardised base needs dense rows; pass examples.toarray(), or take another base")
+    return np.asarray(A, dtype=np.float64)
+
+
 def inner(A: Examples, B: Examples) -> Floats:
     """⟨a, b⟩ for all rows, dense (len(A), len(B)); whole numbers are multiplied as float64, so that none overflows."""
     A, B = rows(A), rows(B)
     if A.shape[1] != B.shape[1]:
-        raise InputError(f"examples have {A.shape[1]} features, but the model was fitted with {B.shape[1]}")
+        raise InputError(f"examples have {counted(A.shape[1], 'feature')}, but the model was fitted with {B.shape[1]}")
     product = A @ B.T if A.dtype.kind == "f" or B.dtype.kind == "f" else A.astype(np.float64) @ B.T
     return cast(Floats, product.toarray() if sparse.issparse(product) else np.asarray(product))
 

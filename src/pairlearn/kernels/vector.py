@@ -14,7 +14,7 @@ from scipy import sparse
 
 from pairlearn.errors import InputError
 from pairlearn.kernels.base import Kernel
-from pairlearn.kernels.rows import inner, power, rows, squared_norms, variance
+from pairlearn.kernels.rows import dense, inner, power, rows, squared_norms, variance
 from pairlearn.types import Examples, Floats, Ints
 from pairlearn.words import counted
 
@@ -228,21 +228,29 @@ class Standardised(Kernel):
     mean: tuple[float, ...] | None = None
     scale: tuple[float, ...] | None = None
 
+    def __post_init__(self) -> None:
+        if len(self.mean or ()) != len(self.scale or ()):
+            raise InputError("mean and scale differ in length; give one of each per feature")
+
     def __repr__(self) -> str:
         return "Standardised()" if self.mean is None else f"Standardised({counted(len(self.mean), 'feature')})"
 
     def resolved(self, examples: Examples) -> Kernel:
         if self.mean is not None:
             return self
-        X = np.asarray(rows(examples), dtype=np.float64)
+        X = dense(examples)
         return Standardised(tuple(X.mean(axis=0).tolist()), tuple(X.std(axis=0).tolist()))
 
     def features(self, A: Examples) -> Floats | None:
         if self.mean is None or self.scale is None:
             raise InputError("mean and scale are fixed at fit; call kernel.resolved(examples) first")
-        scale = np.array(self.scale)
+        X, scale = dense(A), np.array(self.scale)
+        if X.shape[1] != len(scale):
+            raise InputError(
+                f"examples have {counted(X.shape[1], 'feature')}, but the model was fitted with {len(scale)}"
+            )
         inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
-        return (np.asarray(rows(A), dtype=np.float64) - np.array(self.mean)) * inverse
+        return (X - np.array(self.mean)) * inverse
 
     def __call__(self, A: Examples, B: Examples) -> Floats:
         return inner(self.features(A), self.features(B))

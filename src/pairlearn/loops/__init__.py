@@ -4,4 +4,10 @@ Values of pair kernels: `tables` fills blocks from a base Gram matrix, `products
 into values of pairs, `blocks` copies between working sets. Solvers: `rates` (what a move of one coefficient gains),
 `steps` (one step of SMO), `smo` (bursts on an explicit matrix) and `plain` (step by step, rows from outside). Online
 metrics: `pola` (the smallest eigenvalue after an update). Images: `images` (histograms, codes, matching).
+
+They are loaded when they are first used, `loops.products.pair_dots`: Numba takes longer to load than small work.
 """
+
+from pairlearn import _doors
+
+__getattr__, __dir__, __all__ = _doors.attach(__name__, __file__)

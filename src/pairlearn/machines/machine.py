@@ -18,7 +18,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.errors import InputError, warn_user
-from pairlearn.features import note_features
+from pairlearn.examples import check_sides
+from pairlearn.features import note_features, same_features
 from pairlearn.functions.function import PairFunction
 from pairlearn.kernels import Gram, as_kernel
 from pairlearn.machines.parameters import constructor, parameter
@@ -154,14 +155,14 @@ class PairMachine(BaseEstimator):
     def decision_function(self, X: Any) -> Floats:
         """g of every pair, (n_pairs,)."""
         check_is_fitted(self, "function_")
-        pairs = as_pairs(X)
+        pairs = same_features(self, as_pairs(X))
         refuse_ignored_blocks(pairs, self.function_.kernel)
         return self.function_(pairs)
 
     def score_block(self, probe: Examples, gallery: Examples) -> Floats:
         """g of every probe (left) with every gallery example (right), (p, g), by matrix products in bounded memory."""
         check_is_fitted(self, "function_")
-        return self.function_.block(probe, gallery)
+        return self.function_.block(*check_sides(self, probe, gallery))
 
     def with_view(self, old: View, new: View) -> Self:
         """A fitted copy whose kernel looks at pairs through another view, which must show the same of them.

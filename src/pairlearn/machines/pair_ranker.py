@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.errors import InputError
 from pairlearn.examples import check_examples, count_examples
+from pairlearn.features import same_features
 from pairlearn.functions.function import PairFunction
 from pairlearn.machines.machine import PairMachine, check_positive
 from pairlearn.machines.pair_svc import classification
@@ -90,7 +91,7 @@ class PairRanker(
         are listed in `ties`. Kernels with `signed` features are ranked at signed = 0 (neutral ground).
         """
         check_is_fitted(self, "function_")
-        examples = check_examples(examples)
+        examples = check_examples(same_features(self, examples))
         if count_examples(examples) == 0:
             raise InputError("there are no examples to rank; give at least one")
         return rank_by(lambda rows: advantages(self.function_, examples, rows), count_examples(examples))

@@ -29,8 +29,8 @@ class PairSVC(
     Parameters
     ----------
     kernel : name of a pair kernel ("tensor_metric", "metric", "tensor", …) or a PairKernel.
-    base : "linear", "poly", "rbf", "cosine", "precomputed", a Kernel, a Gram or a callable f(A, B);
-        a tuple (left, right) of these for pairs of two tables.
+    base : name of a base kernel ("linear", "rbf", "standardised", … of pl.kernels.NAMED), a Kernel, a Gram or a
+        callable f(A, B); a tuple (left, right) of these for pairs of two tables.
     C : box of every pair, 0 ≤ |θ| ≤ C · weight.
     tol : KKT gap at which the solver stops.
     class_weight : {1: w, -1: w}, "balanced" or None.

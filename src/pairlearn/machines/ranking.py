@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pairlearn.types import Bools, Floats, Ints
+from pairlearn.words import counted
 
 ROWS = 2**24
 """Values of the relation computed at a time."""
@@ -36,10 +37,10 @@ class Ranking:
         return f"Ranking({self})"
 
     def __str__(self) -> str:
-        cycles = "cycles not counted" if self.n_cycles < 0 else f"{self.n_cycles} cyclic triples"
+        cycles = "cycles not counted" if self.n_cycles < 0 else counted(self.n_cycles, "cyclic triple")
         example = f" (e.g. {' ≻ '.join(map(str, (*self.cycle, self.cycle[0])))})" if self.cycle else ""
         return (
-            f"{len(self.order)} examples, {len(self.ties)} ties, {cycles}{example}, "
+            f"{counted(len(self.order), 'example')}, {counted(len(self.ties), 'tie')}, {cycles}{example}, "
             f"inconsistency {self.inconsistency:.3g}"
         )
 

@@ -17,6 +17,7 @@ from pairlearn.errors import InputError
 from pairlearn.metrics.online import OnlinePseudoMetric
 from pairlearn.pairs import check_signs
 from pairlearn.types import Examples, Floats, Ints
+from pairlearn.words import counted
 
 
 class Filter(Protocol):
@@ -37,7 +38,7 @@ class Filtered:
     labels: Ints
 
     def __repr__(self) -> str:
-        return f"Filtered({len(self.labels)} examples, balanced_error={self.balanced_error:.3g})"
+        return f"Filtered({counted(len(self.labels), 'example')}, balanced_error={self.balanced_error:.3g})"
 
     @property
     def false_positives(self) -> float:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, eigh
 
-from pairlearn.loops.pola import add_rank_two, lowest_ritz, quadratic
+from pairlearn import loops
 from pairlearn.types import Floats
 
 ACCURACY = 1e-10
@@ -50,7 +50,7 @@ class MetricState:
 
         v: coordinates of the difference; its part outside the span has no distance.
         """
-        loss = max(0.0, y * (max(quadratic(self.matrix, v), 0.0) - self.threshold) + 1.0)
+        loss = max(0.0, y * (max(loops.pola.quadratic(self.matrix, v), 0.0) - self.threshold) + 1.0)
         self.n_pairs += 1
         self.n_mistakes += loss >= 1.0
         self.loss += loss
@@ -62,7 +62,7 @@ class MetricState:
         self.n_updates += 1
         self.threshold = max(1.0, self.threshold + y * alpha)
         if y < 0:
-            add_rank_two(self.matrix, alpha, v, 0.0, v)
+            loops.pola.add_rank_two(self.matrix, alpha, v, 0.0, v)
         elif v.any():
             self._subtract(v, alpha)
 
@@ -73,12 +73,12 @@ class MetricState:
         eigenvalue at the end of the spectrum, where they converge first. That costs some r² where all eigenvalues
         would cost r³; where it is not sure, `_clip` is.
         """
-        value, u, residual, scale, steps = lowest_ritz(self.matrix, v, alpha, ACCURACY, MOST_STEPS)
+        value, u, residual, scale, steps = loops.pola.lowest_ritz(self.matrix, v, alpha, ACCURACY, MOST_STEPS)
         whole = steps == len(v)  # the space was searched in full, or exhausted below
         if value < 0 and (residual <= ACCURACY * scale or whole):
-            add_rank_two(self.matrix, -alpha, v, -value, u)
+            loops.pola.add_rank_two(self.matrix, -alpha, v, -value, u)
             return
-        add_rank_two(self.matrix, -alpha, v, 0.0, v)
+        loops.pola.add_rank_two(self.matrix, -alpha, v, 0.0, v)
         if residual > ACCURACY * scale and not whole:
             self._clip(scale)
 
@@ -90,4 +90,4 @@ class MetricState:
         except LinAlgError:
             values, vectors = eigh(self.matrix, subset_by_index=[0, 0])
             if values[0] < 0:
-                add_rank_two(self.matrix, -values[0], vectors[:, 0], 0.0, vectors[:, 0])
+                loops.pola.add_rank_two(self.matrix, -values[0], vectors[:, 0], 0.0, vectors[:, 0])

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.errors import InputError, warn_user
 from pairlearn.examples import by_blocks, check_examples
-from pairlearn.features import note_features
+from pairlearn.features import note_features, same_features
 from pairlearn.metrics.metric_state import MetricState
 from pairlearn.pairs import Pairs, as_pairs, check_signs
 from pairlearn.types import Examples, Floats, Ints
@@ -63,7 +63,7 @@ class PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
         pairs, labels = self._checked(X, y)
         if not self.is_learnt:
             self._begin(pairs)
-        self._check_width(pairs.examples)
+        self._check_width(same_features(self, pairs).examples)
         self._sweep(pairs, labels)
         return self
 
@@ -169,7 +169,7 @@ class PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Floats:
         """b − d² of every pair, (n_pairs,); larger = more alike."""
         check_is_fitted(self, "state_")
-        pairs = _one_table(as_pairs(X))
+        pairs = same_features(self, _one_table(as_pairs(X)))
         self._check_width(pairs.examples)
         compact, matrix = pairs.compacted().pairs, self.state_.matrix
         rows = self.span_.coordinates(compact.examples)
@@ -195,7 +195,7 @@ class PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "state_")
         if isinstance(X, Pairs):
-            return _one_table(X).with_examples(self.transform(X.examples))
+            return same_features(self, _one_table(X)).with_examples(self.transform(X.examples))
         return self.span_.coordinates(self._table(X)) @ self._root(self.n_components)
 
     def fit_transform(self, X: Any, y: Any = None, **options: Any) -> Pairs:
@@ -229,7 +229,7 @@ class PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
         return np.ascontiguousarray(vectors[:, kept] * np.sqrt(values[kept]))
 
     def _table(self, X: Examples) -> Examples:
-        table = check_examples(X)
+        table = check_examples(same_features(self, X))
         self._check_width(table)
         return table
 

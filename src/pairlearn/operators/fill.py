@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pairlearn.loops import tables
+from pairlearn import loops
 from pairlearn.pair_kernels import Quad, Table
 from pairlearn.pair_kernels.table import weights
 from pairlearn.types import Floats, Ints
@@ -28,9 +28,9 @@ def fill(table: Table, K: Floats, rows: Places, cols: Places) -> Floats:
         return table.evaluate(Quad(K[np.ix_(a, c)], K[np.ix_(a, d)], K[np.ix_(b, c)], K[np.ix_(b, d)]))
     out = np.empty((len(a), len(c)))
     if len(a) == 1:
-        tables.fill_row(K[a[0]], K[b[0]], c, d, w, out[0])
+        loops.tables.fill_row(K[a[0]], K[b[0]], c, d, w, out[0])
     else:
-        tables.fill_block(K, a, b, c, d, w, out)
+        loops.tables.fill_block(K, a, b, c, d, w, out)
     return out
 
 
@@ -39,7 +39,7 @@ def fill_apart(table: Table, K: Floats, L: Floats, rows: Places, cols: Places) -
     (a, b), (c, d) = rows, cols
     w = dict(table.terms)
     out = np.empty((len(a), len(c)))
-    tables.fill_apart(K, L, a, b, c, d, np.array([w.get(monomial, 0.0) for monomial in APART]), out)
+    loops.tables.fill_apart(K, L, a, b, c, d, np.array([w.get(monomial, 0.0) for monomial in APART]), out)
     return out
 
 
@@ -49,5 +49,5 @@ def fill_self(table: Table, aa: Floats, ab: Floats, bb: Floats) -> Floats:
     if w is None:
         return table.evaluate(Quad(aa, ab, ab, bb))
     out = np.empty(len(aa))
-    tables.fill_self(aa, ab, bb, w, out)
+    loops.tables.fill_self(aa, ab, bb, w, out)
     return out

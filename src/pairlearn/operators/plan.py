@@ -16,6 +16,7 @@ from pairlearn.errors import InputError, TooLargeError
 from pairlearn.kernels import Kernel
 from pairlearn.linalg.room import BYTES, order_within
 from pairlearn.pair_kernels import PairKernel
+from pairlearn.words import counted, crossed
 
 Kind = Literal["product", "blocked"]
 PER_PAIR = 8 * 9
@@ -148,7 +149,7 @@ def make_plan(
 
 def _too_large(n_pairs: int, sizes: tuple[int, ...], needed: int, budget: int) -> TooLargeError:
     return TooLargeError(
-        f"{n_pairs:,} pairs of {' × '.join(f'{m:,}' for m in sizes)} examples need about {needed / 2**20:,.1f} MiB, "
+        f"{counted(n_pairs, 'pair')} of {crossed(sizes, 'example')} need about {needed / 2**20:,.1f} MiB, "
         f"but the budget is {budget / 2**20:,.1f} MiB; raise memory_budget, train on fewer pairs "
         "(pairs[rng.choice(len(pairs), n, replace=False)]) or use a linear base"
     )

@@ -8,8 +8,8 @@ from functools import reduce
 import numpy as np
 from scipy import sparse
 
+from pairlearn import loops
 from pairlearn.linalg.threads import blas_threads
-from pairlearn.loops import products
 from pairlearn.operators.base import PairOperator
 from pairlearn.operators.form import Matrix, PairForm, SideForm, times
 from pairlearn.operators.rows import PairRows
@@ -84,7 +84,7 @@ class ProductOperator(PairOperator):
             with blas_threads(2.0 * self.n_pairs * E.shape[1]):
                 S = T[first : first + self.step] @ E[first:].T
             values = np.zeros(stop - start)
-            products.add_triangle(S, first, shift, offsets - start, at_left, at_right, values)
+            loops.products.add_triangle(S, first, shift, offsets - start, at_left, at_right, values)
             yield int(start), values
 
     def _gathered(self, T: Floats, F: Floats, at_left: Floats, at_right: Floats, order: Ints) -> Floats:
@@ -96,7 +96,7 @@ class ProductOperator(PairOperator):
                 with blas_threads(2.0 * T.size * len(F)):
                     S = T[first : first + self.step] @ F.T
                 left, right = self.pairs.left, self.pairs.right
-                products.add_gathered(S, first, chosen, left, right, at_left, at_right, values)
+                loops.products.add_gathered(S, first, chosen, left, right, at_left, at_right, values)
         return values
 
     def _sampled_blocks(
@@ -108,8 +108,8 @@ class ProductOperator(PairOperator):
             left, right = self.pairs.left[start : start + step], self.pairs.right[start : start + step]
             values = np.zeros(len(left))
             if T is not None:
-                products.pair_dots(T, F, left, right, values)
-            products.add_own(at_left, at_right, left, right, values)
+                loops.products.pair_dots(T, F, left, right, values)
+            loops.products.add_own(at_left, at_right, left, right, values)
             yield start, values
 
 
@@ -132,7 +132,7 @@ def gram_times(K: Floats, matrix: Matrix) -> Floats:
         return times(K, matrix)
     transposed = sparse.csr_array(matrix.T)
     out = np.empty((matrix.shape[1], len(K)))
-    products.add_rows(transposed.indptr, transposed.indices, transposed.data, K, out)
+    loops.products.add_rows(transposed.indptr, transposed.indices, transposed.data, K, out)
     return out.T
 
 

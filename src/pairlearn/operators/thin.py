@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import blas, block_diag, lapack
 
+from pairlearn import loops
 from pairlearn.linalg.threads import blas_threads
-from pairlearn.loops.products import add_weighted_gram
 from pairlearn.operators.source import AnySource, Source
 from pairlearn.pair_kernels import Table
 from pairlearn.pair_kernels.catalog import PROJECTIONS
@@ -51,7 +51,7 @@ class Thin:
         k = len(self.L)
         W = np.zeros((k, k), order="F")
         # W is symmetric, so its transpose may be filled row by row.
-        add_weighted_gram(self.S.indptr, self.S.indices, self.S.data, d, W.T)
+        loops.products.add_weighted_gram(self.S.indptr, self.S.indices, self.S.data, d, W.T)
         with blas_threads(4.0 * k**2 * self.rank):
             if not self.triangular:
                 return np.asfortranarray(self.L.T @ (W @ self.L))

@@ -9,10 +9,7 @@ import numpy as np
 
 from pairlearn.errors import InputError, MissingIdsError
 from pairlearn.types import Ints
-from pairlearn.words import counted
-
-SHOWN = 5
-"""Missing ids that a message names; the error carries them all."""
+from pairlearn.words import counted, listed
 
 
 def check_ids(ids: Any, n_examples: int) -> list[Any]:
@@ -54,6 +51,5 @@ def find_rows(
         return [np.fromiter(map(rows.__getitem__, column), dtype=np.int64, count=len(column)) for column in given]
     except KeyError:
         missing = list(dict.fromkeys(key for column in given for key in column if key not in rows))
-    shown = ", ".join(repr(key) for key in missing[:SHOWN]) + (", …" if len(missing) > SHOWN else "")
     problem = absent.format(are="is" if len(missing) == 1 else "are")
-    raise MissingIdsError(f"{counted(len(missing), 'id')} {problem}: {shown}; {advice}", missing)
+    raise MissingIdsError(f"{counted(len(missing), 'id')} {problem}: {listed(missing)}; {advice}", missing)

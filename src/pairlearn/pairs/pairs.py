@@ -33,7 +33,7 @@ from pairlearn.pairs.tables import (
     used_rows,
 )
 from pairlearn.types import Bools, Examples, Floats, Ints
-from pairlearn.words import counted
+from pairlearn.words import counted, crossed
 
 
 class Pairs:
@@ -44,7 +44,7 @@ class Pairs:
 
     Slicing copies indices only. `right_examples` is a second table for the right side (two domains);
     `invariant` and `signed` are per-pair features (n, q) that stay or change sign when a pair is swapped;
-    `feature_names` are the columns of a data frame, for messages and scikit-learn;
+    `feature_names` are the columns of a data frame, if both sides are of one;
     `ids` names the examples for kernels that know them by name (arcs of a graph).
 
     >>> import numpy as np, pairlearn as pl
@@ -73,8 +73,8 @@ class Pairs:
         signed: Any = None,
         ids: Any = None,
     ) -> None:
-        self.feature_names = feature_names(examples)
         sides = [check_examples(examples)]
+        self.feature_names = feature_names(examples) if right_examples is None else None
         if right_examples is not None:
             sides.append(check_examples(right_examples, "right_examples"))
         self.tables = tables_of(tuple(sides))
@@ -188,8 +188,7 @@ class Pairs:
 
     def __repr__(self) -> str:
         kind = "all " if self.triangle else ""
-        of = " × ".join(map(str, sizes(self.tables)))
-        return f"Pairs({kind}{counted(len(self), 'pair')} of {of} examples)"
+        return f"Pairs({kind}{counted(len(self), 'pair')} of {crossed(sizes(self.tables), 'example')})"
 
     # -- slicing
 
@@ -246,6 +245,7 @@ class Pairs:
     def with_examples(self, examples: Examples) -> Pairs:
         """The same pairs over another table with as many rows (e.g. after a transformation)."""
         names, examples = feature_names(examples), check_examples(examples)
+        names = names if self.right_examples is None else None
         if count_examples(examples) != self.n_examples:
             raise InputError(
                 f"{counted(count_examples(examples), 'row')} for {counted(self.n_examples, 'example')}; keep every row"

@@ -1,40 +1,45 @@
 """Model files: one safetensors file, arrays as tensors and everything else as one JSON document.
 
 Loading builds values of a closed list of classes and checks every field; nothing in a file is ever executed.
-`known` is that list, `values` turns models into JSON and arrays and back, `checks` looks at what compiled loops would
-trust. The document holds `format`, `version`, a checksum of all content, and the content:
-{"class": name, "params": {…}, "fitted": {…}}, arrays by the name of their tensor.
+`known` is that list, with the `transformers` that pipelines may have; `values` turns models into JSON and arrays and
+back, `checks` looks at what compiled loops would trust, `fitted` at all else, and `about` has the notes. The document
+holds `format`, `version`, the `pairlearn` that wrote it, `about`, a checksum of all, and the content: {"class": name,
+"params": {…}, "fitted": {…}}, arrays by the name of their tensor. The same model gives the same bytes.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import safetensors
 import safetensors.numpy
+from sklearn.pipeline import Pipeline
 
+from pairlearn._version import __version__
 from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
-from pairlearn.machines.machine import PairMachine
-from pairlearn.persist.checks import check_function
+from pairlearn.persist.about import check_notes, described
+from pairlearn.persist.fitted import check_model
 from pairlearn.persist.known import MODELS
-from pairlearn.persist.values import Tensors, content_of, model_of
+from pairlearn.persist.values import DAMAGE, Tensors, content_of, model_of
+from pairlearn.scorers.scorer import as_scorer
 
 FORMAT = "pairlearn model"
-VERSION = 1
-
-DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""What decoding a file with missing or wrong parts may raise; InputError is a ValueError."""
+VERSION = 2
+"""2 since 0.2: notes, pipelines and galleries; the checksum covers the whole document. 1 is still read."""
 
 
-def save(model: Any, path: str | Path) -> None:
+def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None) -> None:
     """Save a fitted model to one file, all or nothing: if it fails, an older file stays as it was.
 
     A `callback` or `progress` is not saved; a loaded model has none. A Gram given as `base` is saved as its kernel.
+    `about` holds notes that `read_about` gives back: text, numbers, booleans, None, lists and dictionaries of these.
 
     >>> import pairlearn as pl, tempfile, os
     >>> with tempfile.TemporaryDirectory() as directory:
@@ -43,41 +48,79 @@ def save(model: Any, path: str | Path) -> None:
     ...     pl.load(path)
     EuclidBaseline(threshold=-2.5)
     """
-    name = type(model).__name__
-    if MODELS.get(name) is not type(model):
-        raise InputError(f"cannot save a {name}; models that can be saved: {', '.join(MODELS)}")
-    if isinstance(model, PairMachine):
-        if not model.__sklearn_is_fitted__():
-            raise InputError(f"this {name} is not fitted; call fit first, or save its parameters yourself")
-        check_function(model.function_)
+    _check_kind(model)
+    check_model(model)
     tensors: Tensors = {}
-    content = content_of(model, "", tensors)
     document = {
         "format": FORMAT,
         "version": VERSION,
-        "sha256": _digest(content, tensors),
-        "content": content,
+        "pairlearn": __version__,
+        "about": check_notes(about),
+        "content": content_of(model, "", tensors),
     }
+    document["sha256"] = _digest(document, tensors)
     metadata = {"pairlearn": json.dumps(document, allow_nan=False)}
     write_whole(path, safetensors.numpy.save(tensors, metadata=metadata))
 
 
 def load(path: str | Path) -> Any:
     """Load a model that `save` wrote; its decision values are the same to the last bit."""
-    document, tensors = _read(Path(path))
-    try:
-        content = document["content"]
-        if document["sha256"] != _digest(content, tensors):
+    with _opened(Path(path)) as (document, file):
+        # Copies own their memory: writable and aligned like the arrays of a fresh fit.
+        tensors = {name: np.array(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118
+    with _noticing_damage(path):
+        if document["sha256"] != _digest(document, tensors):
             raise InputError("its checksum is wrong")
-        return model_of(content, tensors)
-    except DAMAGE as error:
-        raise InputError(f"{path} is damaged: {error}; take a copy or save the model again") from error
+        model = model_of(document["content"], tensors)
+        _check_kind(model)
+        check_model(model)
+        return model
+
+
+def read_about(path: str | Path) -> dict[str, Any]:
+    """What a model file is, without its arrays: class, parameters and notes, who wrote it, its format and size.
+
+    "params" are plain JSON, arrays in them by type and shape; "pairlearn" is None for files before 0.2; "size" is in
+    bytes. Only the head of the file is read, so that the checksum, which covers all of it, is left to `load`.
+
+    >>> import pairlearn as pl, tempfile, os
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = os.path.join(directory, "model.safetensors")
+    ...     pl.save(pl.EuclidBaseline(threshold=-2.5), path, about={"data": "faces.csv"})
+    ...     found = read_about(path)
+    >>> found["class"], found["params"], found["about"]
+    ('EuclidBaseline', {'threshold': -2.5}, {'data': 'faces.csv'})
+    """
+    with _opened(Path(path)) as (document, file):
+        parts = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118
+        facts = {name: f"{part.get_dtype()} {tuple(part.get_shape())}" for name, part in parts.items()}
+    with _noticing_damage(path):
+        return {
+            **described(document["content"], facts),
+            "about": dict(document.get("about", {})),
+            "pairlearn": document.get("pairlearn"),
+            "format": document["version"],
+            "size": Path(path).stat().st_size,
+        }
+
+
+def _check_kind(model: Any) -> None:
+    name = type(model).__name__
+    if MODELS.get(name) is type(model):
+        if isinstance(model, Pipeline):
+            as_scorer(model)
+        return
+    if hasattr(model, "best_estimator_"):
+        raise InputError(f"a {name} is a search, not a model; save its best_estimator_")
+    raise InputError(f"cannot save a {name}; models that can be saved: {', '.join(MODELS)}")
 
 
 # --------------------------------------------------------------------------- files
 
 
-def _read(path: Path) -> tuple[dict[str, Any], Tensors]:
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[dict[str, Any], Any]]:
+    """The document of a model file, and the file to take tensors from."""
     if path.is_dir():
         raise InputError(f"{path} is a directory; name the model file in it")
     if not path.exists():
@@ -86,8 +129,7 @@ def _read(path: Path) -> tuple[dict[str, Any], Tensors]:
         with safetensors.safe_open(path, framework="numpy") as file:
             document = json.loads((file.metadata() or {}).get("pairlearn", "null"))
             _check_format(document, path)
-            # Copies own their memory: writable and aligned like the arrays of a fresh fit.
-            return document, {name: np.array(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118
+            yield document, file
     except (safetensors.SafetensorError, json.JSONDecodeError, RecursionError, TypeError) as error:
         raise InputError(f"{path} is not a model file, or it is truncated or damaged ({error})") from error
 
@@ -103,8 +145,19 @@ def _check_format(document: Any, path: Path) -> None:
         )
 
 
-def _digest(content: Any, tensors: Tensors) -> str:
-    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
+@contextmanager
+def _noticing_damage(path: str | Path) -> Iterator[None]:
+    try:
+        yield
+    except DAMAGE as error:
+        raise InputError(f"{path} is damaged: {error}; take a copy or save the model again") from error
+
+
+def _digest(document: dict[str, Any], tensors: Tensors) -> str:
+    """Checksum of all but itself; of format 1, which had no notes, of content and tensors."""
+    parts = {name: part for name, part in document.items() if name != "sha256"}
+    covered = parts["content"] if document["version"] == 1 else parts
+    digest = hashlib.sha256(json.dumps(covered, sort_keys=True).encode())
     for name in sorted(tensors):
         array = tensors[name]
         digest.update(f"{name} {array.dtype} {array.shape}".encode())

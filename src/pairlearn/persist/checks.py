@@ -32,21 +32,25 @@ def check_function(function: Any) -> None:
     columns = (function.left, function.right, function.coefficients)
     if any(column.ndim != 1 or len(column) != len(function.left) for column in columns):
         raise InputError("support pairs and coefficients differ in number")
+    if not np.isfinite(function.coefficients).all():
+        raise InputError("coefficients are not finite")
     if function.kernel.bases:
         _check_anchor(function.anchor, function.left)
         _check_anchor(function.anchors[-1], function.right)
-    seen = {
-        (leaf.view, order) for leaf in function.kernel.leaves if isinstance(leaf, ViewKernel) for order in leaf.swapped
-    }
-    if not seen <= {(view, order) for view, order, _ in function.seen}:
+    _check_seen(function)
+
+
+def _check_seen(function: PairFunction) -> None:
+    """Each view that the kernel looks through has shown one row of every support pair."""
+    leaves = [leaf for leaf in function.kernel.leaves if isinstance(leaf, ViewKernel)]
+    needed = {(leaf.view, order) for leaf in leaves for order in leaf.swapped}
+    if not needed <= {(view, order) for view, order, _ in function.seen}:
         raise InputError("what its kernel sees of the support pairs is missing")
     for view, _, table in function.seen:
         if not _is_matrix(table) or len(table) != len(function.left):
             raise InputError(f"what {view} shows of the support pairs is incomplete")
         if isinstance(view, Arcs):
             _check_range(table[:, 0], len(view))
-    if not np.isfinite(function.coefficients).all():
-        raise InputError("coefficients are not finite")
 
 
 def _check_finite(leaf: ViewKernel) -> None:

@@ -6,10 +6,15 @@ that gets another name is listed in `RENAMED`, so that files written before stil
 
 from __future__ import annotations
 
+from collections import ChainMap
+from collections.abc import Mapping
 from typing import Any
+
+from sklearn.pipeline import Pipeline
 
 from pairlearn import kernels, machines, pair_kernels
 from pairlearn.baselines.registry import baseline_classes
+from pairlearn.baselines.stacked import StackedPairSVC
 from pairlearn.evaluation.calibration import FittedCalibration, Knots, Line
 from pairlearn.evaluation.fusion import FittedFusion
 from pairlearn.evaluation.thresholds import Threshold
@@ -22,8 +27,12 @@ from pairlearn.metrics.kernelised import KernelPseudoMetric
 from pairlearn.metrics.metric_state import MetricState
 from pairlearn.metrics.online import OnlinePseudoMetric
 from pairlearn.metrics.spans import KernelSpan, RowSpan
+from pairlearn.on_examples import OnExamples
 from pairlearn.operators.plan import Plan
 from pairlearn.pair_kernels import storable
+from pairlearn.persist.transformers import Transformers
+from pairlearn.scorers.gallery import Gallery
+from pairlearn.scorers.normalised import NormalisedScorer
 from pairlearn.scorers.verifier import Verifier
 from pairlearn.similarities.basis_expansion import BasisExpansion
 from pairlearn.similarities.basis_svc import BasisSVC
@@ -33,6 +42,8 @@ from pairlearn.solvers.problem import Progress
 
 METRICS = (OnlinePseudoMetric, KernelPseudoMetric)
 EXPANSIONS = (BasisExpansion, BasisSVC, IndefiniteNystrom)
+AROUND = (StackedPairSVC, Pipeline, Verifier, NormalisedScorer, Gallery)
+"""Models around other models."""
 
 
 def machine_classes() -> tuple[type[PairMachine], ...]:
@@ -42,9 +53,13 @@ def machine_classes() -> tuple[type[PairMachine], ...]:
 
 
 MODELS: dict[str, type[Any]] = {
-    model.__name__: model for model in (*machine_classes(), *METRICS, *EXPANSIONS, *baseline_classes(), Verifier)
+    model.__name__: model for model in (*machine_classes(), *METRICS, *EXPANSIONS, *baseline_classes(), *AROUND)
 }
-"""The models that a file may hold, by name."""
+"""The models that can be saved, by name."""
+TRANSFORMERS = Transformers()
+"""The transformers of examples that a pipeline in a file may have, by name."""
+ANY: Mapping[str, type[Any]] = ChainMap({**MODELS, OnExamples.__name__: OnExamples}, TRANSFORMERS)  # type: ignore[arg-type]
+"""Models, and what only stands within them."""
 VALUES: dict[str, type[Any]] = {
     value.__name__: value
     for value in (
@@ -61,6 +76,6 @@ RENAMED: dict[str, str] = {"Decided": "Verifier", **storable.RENAMED}
 """Classes under the name that older files have for them: old → new."""
 
 
-def known(table: dict[str, type[Any]], name: Any) -> type[Any] | None:
+def known(table: Mapping[str, type[Any]], name: Any) -> type[Any] | None:
     """The class that a file calls `name`, or None."""
     return table.get(RENAMED.get(name, name)) if isinstance(name, str) else None

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from pairlearn.data.cells import MISSING, existing_file, place_of, plain_text, require_columns
-from pairlearn.data.frames import read_frame
+from pairlearn.data.files.cells import MISSING, plain_text
+from pairlearn.data.files.frames import read_frame
+from pairlearn.data.files.sheet import listed
+from pairlearn.data.files.sources import Source, find_source
 from pairlearn.data.labels import read_labels
 from pairlearn.data.tables import ExampleTable, PairTable
 from pairlearn.errors import InputError
@@ -49,7 +51,7 @@ class ScoreTable:
         if self.scores.left is None or self.scores.right is None:
             raise InputError(f"{self.source} has no columns 'left' and 'right', so its pairs have no examples; add ids")
         names = tuple(self.names["examples"])
-        rows = known.pairs(PairTable(self.source, names, names)).left
+        rows = PairTable(Source(self.source, "csv", None), names, names).on(known).left
         return Pairs(known.examples, rows[self.scores.left], rows[self.scores.right], ids=known.ids)
 
     def with_identities(self, pairs: Pairs, classes: Sequence[str] | None) -> ScoreTable:
@@ -102,34 +104,36 @@ def common_names(tables: Collection[ScoreTable]) -> dict[str, list[str]]:
 def read_scores(path: str | Path, *, label: str = "label", group: str = "group") -> ScoreTable:
     """Read score and label, and left, right, left_identity, right_identity, group where present.
 
-    .csv, .csv.gz or .parquet; pairs without a label are counted and dropped.
+    .csv, .tsv, .jsonl, .parquet or .npz, or - for standard input; pairs without a label are counted and dropped.
     """
-    path = existing_file(path)
-    frame = read_frame(path)
-    require_columns(path, frame.columns, ("score", label))
-    labels, labelled, spelling = _labels(path, frame, label)
+    source = find_source(path)
+    frame = read_frame(source).table
+    for name in ("score", label):
+        if name not in frame.columns:
+            raise InputError(f"{source} has no column {name!r}; it has {listed(frame.columns)}")
+    labels, labelled, spelling = _labels(source, frame, label)
     # Values are checked in the whole file, so that a message names the right line.
-    values = _values(path, frame)[labelled]
+    values = _values(source, frame)[labelled]
     columns: dict[str, Ints] = {}
     names: dict[str, list[str]] = {}
     for kind, sides in KINDS.items():
         there = [name for name in sides if name in frame.columns]
         if len(there) == 1:
             raise InputError(
-                f"{path} has a column {there[0]!r} but not its partner; {' and '.join(sides)} belong together"
+                f"{source} has a column {there[0]!r} but not its partner; {' and '.join(sides)} belong together"
             )
         if there:
-            found, names[kind] = _kept(*_numbered(path, frame, sides), labelled)
+            found, names[kind] = _kept(*_numbered(source, frame, sides), labelled)
             columns |= zip(sides, found, strict=True)
     groups = None
     if group in frame.columns:
-        (codes,), known = _numbered(path, frame, [group])
+        (codes,), known = _numbered(source, frame, [group])
         groups = np.array(known)[codes[labelled]]
     scores = Scores(values, labels, **columns)
-    return ScoreTable(str(path), scores, names, groups, int((~labelled).sum()), spelling)
+    return ScoreTable(str(source), scores, names, groups, int((~labelled).sum()), spelling)
 
 
-def _numbered(path: Path, frame: polars.DataFrame, columns: Sequence[str]) -> tuple[list[Ints], list[str]]:
+def _numbered(source: Source, frame: polars.DataFrame, columns: Sequence[str]) -> tuple[list[Ints], list[str]]:
     """Numbers of the names in each column, and the names in alphabetical order, each once; no cell may be empty."""
     texts = [_text(frame[name]) for name in columns]
     cells = [text.unique().to_list() for text in texts]
@@ -137,7 +141,7 @@ def _numbered(path: Path, frame: polars.DataFrame, columns: Sequence[str]) -> tu
         blank = [cell for cell in found if not (cell or "").strip()]
         if blank:
             row = (text.is_null() | text.is_in([cell for cell in blank if cell is not None])).arg_max()
-            raise InputError(f"{path}, {place_of(path, row or 0)}, column {name!r} is empty; fill it in")
+            raise InputError(f"{source}, {source.place(row or 0)}, column {name!r} is empty; fill it in")
     spellings = sorted(set().union(*cells))
     names = sorted({cell.strip() for cell in spellings})
     return [_looked_up(text, spellings, names) for text in texts], names
@@ -166,7 +170,7 @@ def _kept(codes: Sequence[Ints], names: Sequence[str], chosen: Bools) -> tuple[t
     return numbered(left, right), [names[code] for code in distinct(left, right)]
 
 
-def _values(path: Path, frame: polars.DataFrame) -> Floats:
+def _values(source: Source, frame: polars.DataFrame) -> Floats:
     """The scores, all finite, (n_pairs,)."""
     column = frame["score"]
     if column.dtype == str:
@@ -176,13 +180,13 @@ def _values(path: Path, frame: polars.DataFrame) -> Floats:
     if bad.any():
         row = int(bad.argmax())
         raise InputError(
-            f"{path}, {place_of(path, row)}, column 'score' holds {frame['score'][row]!r}, which is not a finite "
+            f"{source}, {source.place(row)}, column 'score' holds {frame['score'][row]!r}, which is not a finite "
             f"number ({bad.sum()} such cells); drop these pairs, or give failed comparisons a low score"
         )
     return values
 
 
-def _labels(path: Path, frame: polars.DataFrame, name: str) -> tuple[Ints, Bools, dict[str, int]]:
+def _labels(source: Source, frame: polars.DataFrame, name: str) -> tuple[Ints, Bools, dict[str, int]]:
     """Labels ±1 of the labelled pairs, which these are, and the spelling."""
     cells = frame[name].cast(str).fill_null("").str.to_lowercase()
     spellings = sorted(cells.unique().to_list())
@@ -194,8 +198,8 @@ def _labels(path: Path, frame: polars.DataFrame, name: str) -> tuple[Ints, Bools
         unlabelled |= {each for each in known if _whole(each) == "0"}
         known = [each for each in known if each not in unlabelled]
     if not known:
-        raise InputError(f"{path}: no pair has a label in column {name!r}; rates need labels")
-    meanings, spelling = read_labels(known, f"{path}, column {name!r}")
+        raise InputError(f"{source}: no pair has a label in column {name!r}; rates need labels")
+    meanings, spelling = read_labels(known, f"{source}, column {name!r}")
     meaning = {**dict.fromkeys(unlabelled, 0), **dict(zip(known, meanings.tolist(), strict=True))}
     codes = np.array([meaning[each] for each in names], dtype=np.int8)[_looked_up(cells, spellings, names)]
     return codes[codes != 0], codes != 0, spelling

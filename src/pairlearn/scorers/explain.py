@@ -1,8 +1,8 @@
-"""Why does a pair have this score? The score of one pair as a sum over support examples, or over features.
+"""Why does a pair have this score? The score of one pair as a sum over support pairs, their examples, or features.
 
-g(a, b) = Σ_k θ_k K((a, b), pair_k) + bias. **By example**: each support pair's term goes half to each of its two
-examples. **By feature**, for base kernels that are inner products: g is a quadratic form in the features of a and b,
-and each product of two features goes half to each. Scores of baselines in the kernel
+g(a, b) = Σ_k θ_k K((a, b), pair_k) + bias. **By pair**: these terms. **By example**: each support pair's term goes half
+to each of its two examples. **By feature**, for base kernels that are inner products: g is a quadratic form in the
+features of a and b, and each product of two features goes half to each. Scores of baselines in the kernel
 (`pl.pair_kernels.on_score`) have bars of their own, one per baseline, and so has the bias. They add up to the score.
 """
 
@@ -14,6 +14,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.baselines.stacked import StackedPairSVC
@@ -65,12 +66,12 @@ class Explanation:
 
 
 def explain(
-    model: Any, pair: Any, *, by: Literal["example", "feature"] = "example", names: Sequence[Any] | None = None
+    model: Any, pair: Any, *, by: Literal["example", "feature", "pair"] = "example", names: Sequence[Any] | None = None
 ) -> Explanation:
     """Contributions to the score of one pair: pl.Pairs of length 1, or a tuple of two examples.
 
     model: a fitted PairSVC or another machine with `function_`, or a model around one.
-    names: of the training examples, or of the features.
+    names: of the training examples, or of the features. Support pairs of a classifier are named with their label.
 
     >>> import pairlearn as pl
     >>> X, classes = pl.data.double_interval(8, 4, n=12, seed=0)
@@ -80,8 +81,9 @@ def explain(
     >>> len(found.names), bool(np.isclose(found.values.sum() + found.bias, clf.decision_function(pairs[3:4])[0]))
     (12, True)
     """
-    if by not in ("example", "feature"):
-        raise InputError(f'by must be "example" or "feature", got {by!r}')
+    splits = {"example": _by_example, "feature": _by_feature, "pair": _by_pair}
+    if by not in splits:
+        raise InputError(f"by must be one of {', '.join(splits)}, got {by!r}")
     machine = _machine(model)
     function: PairFunction = machine.function_
     one = _one_pair(pair, function)
@@ -92,8 +94,7 @@ def explain(
     local = function.batch(one)
     bars: Bars = {}
     if len(function.coefficients):
-        split = _by_feature if by == "feature" else _by_example
-        bars = {**split(machine, local, names), **_baselines(function, local)}
+        bars = {**splits[by](machine, local, names), **_baselines(function, local)}
     return Explanation(tuple(bars), np.array(list(bars.values())), function.bias, score, _ids(one))
 
 
@@ -154,11 +155,25 @@ def _by_example(machine: PairMachine, local: Batch, names: Sequence[Any] | None)
     return _named(used, total, names)
 
 
-def _named(used: Any, values: Floats, names: Sequence[Any] | None) -> Bars:
+def _by_pair(machine: PairMachine, local: Batch, names: Sequence[Any] | None) -> Bars:
+    function: PairFunction = machine.function_
+    terms = function.coefficients * _kernel_values(function, local)
+    left = _support_names(np.asarray(machine.support_examples_), names)
+    count = int(function.right.max(initial=-1)) + 1
+    right = left if function.n_tables < 2 else [f"right support example {place}" for place in range(count)]
+    labels = [f": {sign:+.0f}" if is_classifier(machine) else "" for sign in np.sign(function.coefficients)]
+    pairs = zip(function.left.tolist(), function.right.tolist(), labels, strict=True)
+    return _added(zip((f"{left[a]} – {right[b]}{label}" for a, b, label in pairs), terms, strict=True))
+
+
+def _support_names(used: Any, names: Sequence[Any] | None) -> list[str]:
     if names is not None and len(names) <= int(used.max(initial=-1)):
         raise InputError(f"names has {len(names)} entries, but training example {int(used.max())} is a support example")
-    found = [f"example {row}" if names is None else str(names[row]) for row in used[: len(values)]]
-    return _added(zip(found, values, strict=True))
+    return [f"example {row}" if names is None else str(names[row]) for row in used]
+
+
+def _named(used: Any, values: Floats, names: Sequence[Any] | None) -> Bars:
+    return _added(zip(_support_names(used[: len(values)], names), values, strict=True))
 
 
 def _added(parts: Any) -> Bars:

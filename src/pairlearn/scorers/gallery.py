@@ -5,6 +5,7 @@ Probes stand left, enrolled examples right. A model has `decision_function(pairs
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -14,9 +15,11 @@ from scipy import sparse
 
 from pairlearn.errors import InputError
 from pairlearn.examples import check_examples, count_examples, take_examples
+from pairlearn.features import same_features
 from pairlearn.kernels import Linear
 from pairlearn.scorers.scorer import as_scorer, in_parts, score_all
 from pairlearn.types import Examples, Floats, Ints
+from pairlearn.words import counted
 
 POOLINGS = {"examples": ("mean", "direction"), "scores": ("mean", "max")}
 """What may be pooled, and how."""
@@ -52,7 +55,7 @@ class Gallery:
     how: Literal["mean", "max", "direction"] = "mean"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "examples", check_examples(self.examples))
+        object.__setattr__(self, "examples", check_examples(same_features(self.model, self.examples)))
         object.__setattr__(self, "identities", np.asarray(self.identities))
         as_scorer(self.model)
         n = count_examples(self.examples)
@@ -64,7 +67,7 @@ class Gallery:
             raise InputError('these examples have no mean; use pool="scores"')
 
     def __repr__(self) -> str:
-        enrolled = f"{count_examples(self.examples)} examples of {len(self.names)} identities"
+        enrolled = f"{counted(len(self.identities), 'example')} of {counted(len(self.names), 'identity')}"
         return f"Gallery({self.model!r}, {enrolled}, pool={self.pool!r}, how={self.how!r})"
 
     @cached_property
@@ -72,28 +75,37 @@ class Gallery:
         """The enrolled identities in rising order, (n_identities,)."""
         return np.unique(self.identities)
 
+    def blocks(self, probes: Examples) -> Iterator[Floats]:
+        """Scores of some probes after the other, (p', n_identities) each: many probes never need memory for all."""
+        probes = check_examples(same_features(self.model, probes), "probes")
+        return (self._pooled(score_all(self.model, part, self._enrolled)) for part in in_parts(probes, self._enrolled))
+
     def score(self, probes: Examples) -> Floats:
         """Score of every probe with every identity, (p, n_identities), in the order of `names`."""
-        probes = check_examples(probes, "probes")
-        blocks = (score_all(self.model, part, self._enrolled) for part in in_parts(probes, self._enrolled))
-        return np.concatenate([self._pooled(block) for block in blocks])
+        return np.concatenate(list(self.blocks(probes)))
 
     def identify(self, probes: Examples, top: int = 1) -> Matches:
         """The `top` identities of every probe; equal scores in the order of `names`."""
         if not 1 <= top <= len(self.names):
             raise InputError(f"top must be from 1 to the number of identities, {len(self.names)}, got {top}")
-        scores = self.score(probes)
-        best = np.argsort(-scores, axis=1, kind="stable")[:, :top]
-        return Matches(self.names[best], np.take_along_axis(scores, best, axis=1))
+        found = [self.best(block, top) for block in self.blocks(probes)]
+        return Matches(*(np.concatenate(column) for column in zip(*found, strict=True)))
 
     def ranks(self, probes: Examples, identities: Any) -> Ints:
         """Rank of the true identity of every probe, (p,), 1 = best, behind equals; mean(ranks <= k): rate at rank k."""
         truth = np.asarray(identities)
         if truth.shape != (count_examples(probes),) or not np.isin(truth, self.names).all():
             raise InputError("give one enrolled identity per probe; drop probes of identities that are not enrolled")
-        scores = self.score(probes)
-        of_truth = scores[np.arange(len(truth)), np.searchsorted(self.names, truth)]
-        return np.asarray(np.sum(scores >= of_truth[:, None], axis=1))
+        codes, found, first = np.searchsorted(self.names, truth), [], 0
+        for block in self.blocks(probes):
+            found.append(ranks_in(block, codes[first : first + len(block)]))
+            first += len(block)
+        return np.concatenate(found)
+
+    def best(self, scores: Floats, top: int) -> Matches:
+        """The `top` identities of every row of a block of scores."""
+        columns = largest_columns(scores, top)
+        return Matches(self.names[columns], np.take_along_axis(scores, columns, axis=1))
 
     @cached_property
     def _sizes(self) -> Ints:
@@ -116,3 +128,30 @@ class Gallery:
         if self.how == "max":
             return np.maximum.reduceat(block, starts, axis=1)
         return np.add.reduceat(block, starts, axis=1) / self._sizes
+
+
+def largest_columns(scores: Floats, top: int) -> Ints:
+    """Columns of the `top` largest scores of each row, largest first, equals in their order, (p, top).
+
+    Only these are sorted: the smallest of them is found by a partition, and of its equals the first ones are taken.
+
+    >>> largest_columns(np.array([[1.0, 3.0, 2.0, 3.0, 2.0]]), 3).tolist()
+    [[1, 3, 2]]
+    """
+    place = scores.shape[1] - top
+    least = np.partition(scores, place, axis=1)[:, place, None]
+    above, equal = scores > least, scores == least
+    room = top - above.sum(axis=1, keepdims=True)
+    chosen = above | (equal & (np.cumsum(equal, axis=1, dtype=np.int32) <= room))
+    columns = np.nonzero(chosen)[1].reshape(-1, top)
+    order = np.argsort(-np.take_along_axis(scores, columns, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(columns, order, axis=1)
+
+
+def ranks_in(scores: Floats, truth: Ints) -> Ints:
+    """Rank of the column `truth` in each row, 1 = largest, behind equals, (p,).
+
+    >>> ranks_in(np.array([[1.0, 3.0, 3.0]]), np.array([1])).tolist()
+    [2]
+    """
+    return np.asarray(np.sum(scores >= scores[np.arange(len(truth)), truth][:, None], axis=1))

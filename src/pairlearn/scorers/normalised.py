@@ -14,10 +14,12 @@ from typing import Any, Literal
 import numpy as np
 
 from pairlearn.errors import InputError, SymmetryError
-from pairlearn.examples import check_examples, count_examples, take_examples
+from pairlearn.examples import check_examples, check_sides, count_examples, take_examples
+from pairlearn.features import same_features
 from pairlearn.pairs import all_pairs, as_pairs
 from pairlearn.scorers.scorer import as_scorer, in_parts, score_all
 from pairlearn.types import Examples, Floats
+from pairlearn.words import counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,7 +57,7 @@ class NormalisedScorer:
     top: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "cohort", check_examples(self.cohort, "cohort"))
+        object.__setattr__(self, "cohort", check_examples(same_features(self.model, self.cohort), "cohort"))
         as_scorer(self.model)
         n = count_examples(self.cohort)
         if self.method not in ("z", "t", "s"):
@@ -68,8 +70,13 @@ class NormalisedScorer:
             _check_symmetric(self.model, take_examples(self.cohort, np.arange(min(n, 8))))
 
     def __repr__(self) -> str:
-        cohort = f"cohort of {count_examples(self.cohort)} examples"
+        cohort = f"cohort of {counted(count_examples(self.cohort), 'example')}"
         return f"NormalisedScorer({self.model!r}, {cohort}, method={self.method!r}, top={self.top!r})"
+
+    @property
+    def feature_names_in_(self) -> Any:
+        """The columns that the model was fitted on, where it knows them."""
+        return self.model.feature_names_in_
 
     def decision_function(self, X: Any) -> Floats:
         """Normalised score of every pair, (n_pairs,)."""
@@ -83,7 +90,7 @@ class NormalisedScorer:
 
     def score_block(self, probe: Examples, gallery: Examples) -> Floats:
         """Normalised score of every probe with every gallery example, (p, g)."""
-        probe, gallery = check_examples(probe, "probe"), check_examples(gallery, "gallery")
+        probe, gallery = check_sides(self.model, probe, gallery)
         values = score_all(self.model, probe, gallery)
         if self.method == "s":  # by matrix products g(a, b) and g(b, a) may differ in the last bit
             values = 0.5 * (values + score_all(self.model, gallery, probe).T)

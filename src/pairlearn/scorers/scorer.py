@@ -8,11 +8,11 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from pairlearn.errors import InputError
-from pairlearn.examples import count_examples, stack_examples, take_examples
+from pairlearn.examples import check_sides, count_examples, stack_examples, take_examples
 from pairlearn.pairs import Pairs
 from pairlearn.types import Examples, Floats
 
-BLOCK = 2**22
+BLOCK = 2**24
 """Scores that are held at a time beside the result."""
 
 
@@ -34,9 +34,11 @@ class BlockScorer(Scorer, Protocol):
 
 def as_scorer(model: Any) -> Scorer:
     """The model, if it gives scores."""
-    if not isinstance(model, Scorer):
+    # Asked of the object: every pipeline has the method in its class, but only some last steps have it too.
+    if not callable(getattr(model, "decision_function", None)):
         raise InputError(f"a {type(model).__name__} gives no scores; pass a fitted model with decision_function")
-    return model
+    scorer: Scorer = model
+    return scorer
 
 
 def score_all(model: Any, probe: Examples, gallery: Examples) -> Floats:
@@ -48,6 +50,7 @@ def score_all(model: Any, probe: Examples, gallery: Examples) -> Floats:
     """
     if isinstance(model, BlockScorer):
         return np.asarray(model.score_block(probe, gallery), dtype=np.float64)
+    probe, gallery = check_sides(model, probe, gallery)
     p, g = count_examples(probe), count_examples(gallery)
     pairs = Pairs(stack_examples(probe, gallery), np.repeat(np.arange(p), g), np.tile(np.arange(p, p + g), p))
     return np.asarray(model.decision_function(pairs), dtype=np.float64).reshape(p, g)

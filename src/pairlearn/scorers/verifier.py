@@ -50,6 +50,11 @@ class Verifier(ClassifierMixin, BaseEstimator):
         """The labels, in the order of the columns of `predict_proba`."""
         return np.array([-1, 1])
 
+    @property
+    def feature_names_in_(self) -> Any:
+        """The columns that the model was fitted on, where it knows them."""
+        return self.model.feature_names_in_
+
     def __sklearn_is_fitted__(self) -> bool:
         return True
 

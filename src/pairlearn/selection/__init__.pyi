@@ -5,6 +5,8 @@ from .leaks import refuse_leaks as refuse_leaks
 from .mining import HardNegatives as HardNegatives
 from .nested import nested_by_class_count as nested_by_class_count
 from .nested import nested_by_epcr as nested_by_epcr
+from .parts import linked_units as linked_units
+from .parts import share_out as share_out
 from .sampling import PairCounts as PairCounts
 from .sampling import PairSampler as PairSampler
 from .sampling import count_pairs as count_pairs

@@ -88,13 +88,13 @@ class PairSampler:
         table = check_examples(examples)
         groups = Groups.of(classes, count_examples(table))
         if self._everything:
-            return all_pairs(table, self.reflexive)
+            return all_pairs(examples, self.reflexive)
         rng = np.random.default_rng(self.seed)
         same = self._draw_positives(groups, rng)
         other = self._draw_negatives(table, groups, len(same[0]), rng)
         if len(same[0]) + len(other[0]) == 0:
             raise InputError("no pairs were asked for; set positives or negatives to at least 1")
-        return Pairs(table, *joined(same, other))
+        return Pairs(examples, *joined(same, other))
 
     @property
     def _everything(self) -> bool:
@@ -157,7 +157,7 @@ def sliding_memory(examples: Examples, classes: Any, *, memory: int, epcr: int) 
     table = check_examples(examples)
     codes = class_codes(classes, count_examples(table))
     couples = list(sliding_memory_pairs(codes, memory, epcr))
-    return Pairs(table, *(np.concatenate(column) for column in zip(*couples, strict=True)))
+    return Pairs(examples, *(np.concatenate(column) for column in zip(*couples, strict=True)))
 
 
 def _asked(name: str, asked: int | None, available: int, hint: str) -> int:

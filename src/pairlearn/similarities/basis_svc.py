@@ -6,7 +6,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.svm import LinearSVC
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
@@ -15,6 +14,7 @@ from pairlearn.examples import count_examples, refuse_nonfinite
 from pairlearn.similarities.basis_expansion import BasisExpansion, similarity_tags
 from pairlearn.similarities.blocks import Progress, validated_examples
 from pairlearn.types import Floats, Ints
+from pairlearn.words import counted
 
 
 class BasisSVC(ClassifierMixin, BaseEstimator):
@@ -107,8 +107,11 @@ class BasisSVC(ClassifierMixin, BaseEstimator):
         names = set(BasisExpansion().get_params(deep=False))
         return BasisExpansion(**{name: value for name, value in self.get_params(deep=False).items() if name in names})
 
-    def machine(self) -> LinearSVC:
+    def machine(self) -> Any:
         """The linear machine that `fit` will fit on the features."""
+        # Loaded here: a model that needs none of it is read and scored in half the time.
+        from sklearn.svm import LinearSVC
+
         return LinearSVC(
             penalty=self.penalty,
             loss="squared_hinge",
@@ -158,7 +161,9 @@ def check_classes(y: Any, n_examples: int) -> Any:
         refuse_nonfinite(labels, "classes")
     check_classification_targets(labels)
     if len(labels) != n_examples:
-        raise InputError(f"there are {n_examples} examples but {len(labels)} classes in y; give one per example")
+        raise InputError(
+            f"{counted(len(labels), 'class')} in y for {counted(n_examples, 'example')}; give one per example"
+        )
     if len(np.unique(labels)) < 2:
         raise InputError(f"all examples are of one class, {labels[0]!r}; at least two classes are needed")
     return labels

@@ -19,6 +19,7 @@ from sklearn.utils.validation import validate_data
 
 from pairlearn.errors import InputError
 from pairlearn.examples import Columns, check_examples, count_examples, take_examples
+from pairlearn.features import check_columns, is_frame, same_features
 from pairlearn.kernels import Kernel
 from pairlearn.types import Bools, Examples, Floats, Ints
 
@@ -156,7 +157,9 @@ def validated_examples(estimator: Any, X: Any, *, reset: bool) -> Examples:
 
     scikit-learn checks tables and remembers their features; other examples (strings, images, objects) it would refuse.
     """
-    if hasattr(X, "__array__") and not hasattr(X, "columns") and not sparse.issparse(X):
+    if is_frame(X):
+        check_columns(X if reset else same_features(estimator, X), "examples")
+    elif hasattr(X, "__array__") and not sparse.issparse(X):
         X = np.asarray(X)
     if not _is_table(X):
         X = check_examples(X)
@@ -172,6 +175,6 @@ def validated_examples(estimator: Any, X: Any, *, reset: bool) -> Examples:
 
 
 def _is_table(X: Any) -> bool:
-    if sparse.issparse(X) or hasattr(X, "columns"):
+    if sparse.issparse(X) or is_frame(X):
         return True
     return isinstance(X, np.ndarray) and (X.ndim == 2 or (X.ndim < 2 and X.dtype.kind in "biufc"))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pairlearn.loops import rates as loops
+from pairlearn import loops
 from pairlearn.types import Bools, Floats, Ints
 
 
@@ -64,7 +64,7 @@ class Box:
 
     def extremes(self, x: Floats, v: Floats) -> tuple[float, float]:
         """(max up, min low) in one compiled pass without an array in between."""
-        return loops.extremes(x, self.lower, self.upper, v, self.eps)
+        return loops.rates.extremes(x, self.lower, self.upper, v, self.eps)
 
     def gap(self, x: Floats, v: Floats, constrained: bool) -> float:
         """The gap at x with the residual v."""

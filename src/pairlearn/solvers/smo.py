@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pairlearn.loops import plain
+from pairlearn import loops
 from pairlearn.operators.base import PairOperator
 from pairlearn.solvers.box import kkt_gap
 from pairlearn.solvers.certificate import finish
@@ -90,7 +90,7 @@ class _Run:
         move = self._exchange if constrained else self._shift
         up, low = self.up, self.low
         for step in range(self.options.max_steps):
-            i, j = plain.steepest(*self.state)
+            i, j = loops.plain.steepest(*self.state)
             best_up, least_low = (up[i] if i >= 0 else -np.inf), (low[j] if j >= 0 else np.inf)
             gap = kkt_gap(best_up, least_low, constrained)
             if step % every == 0 or gap <= tol:
@@ -108,26 +108,26 @@ class _Run:
         self.clock = Clock.start(self.options.time_budget)
         v = p.linear - (operator @ self.theta if self.theta.any() else np.zeros(n))
         self.box = self.theta, p.lower, p.upper, p.epsilon
-        self.state = plain.set_up(v, *self.box)
+        self.state = loops.plain.set_up(v, *self.box)
         self.up, self.low, highest, _ = self.state
-        self.gains, self.buffer, self.nothing = np.empty(len(highest)), np.empty(plain.CHUNK), np.zeros(n)
+        self.gains, self.buffer, self.nothing = np.empty(len(highest)), np.empty(loops.plain.CHUNK), np.zeros(n)
 
     def _exchange(self, i: int, j: int, best_up: float, least_low: float) -> None:
         """Raise θ_i and lower the partner that gains most with it."""
         row, diagonal = self.rows[i], self.diagonal
-        j = plain.partner(self.low, row, diagonal, i, best_up, self.gains, self.buffer)
+        j = loops.plain.partner(self.low, row, diagonal, i, best_up, self.gains, self.buffer)
         curvature = diagonal[i] + diagonal[j] - 2.0 * row[j]
-        plain.exchange(i, j, row, self.rows[j], curvature, *self.box, *self.state)
+        loops.plain.exchange(i, j, row, self.rows[j], curvature, *self.box, *self.state)
 
     def _shift(self, i: int, j: int, best_up: float, least_low: float) -> None:
         """Move the one coefficient with the larger rate."""
         k, rate = (i, best_up) if best_up >= -least_low else (j, least_low)
-        plain.shift(k, rate, self.rows[k], self.nothing, self.diagonal[k], *self.box, *self.state)
+        loops.plain.shift(k, rate, self.rows[k], self.nothing, self.diagonal[k], *self.box, *self.state)
 
     def _report(self, step: int, gap: float) -> Status | None:
         """Add a line to the history; a status if callback or clock want an end."""
         p, theta, seconds = self.problem, self.theta, self.clock.seconds
-        v = plain.residual(theta, p.epsilon, self.up, self.low)
+        v = loops.plain.residual(theta, p.epsilon, self.up, self.low)
         objective = p.box.objective(theta, p.linear, v)
         self.history.append(Progress(step, gap, objective, int(np.count_nonzero(theta)), 2, seconds))
         if self.callback is not None and self.callback(self.history[-1]):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pairlearn.loops import rates
-from pairlearn.loops.blocks import set_rows_and_columns
+from pairlearn import loops
 from pairlearn.operators.base import PairOperator
 from pairlearn.solvers.box import Box
 from pairlearn.types import Floats, Ints
@@ -49,7 +48,7 @@ class WorkingSet:
         step = max(1, self.block // (8 * max(1, len(self.pairs))))
         for start in range(0, len(fresh), step):
             part = slice(start, start + step)
-            set_rows_and_columns(self.store, slots[part], self.operator.submatrix(fresh[part], self.pairs))
+            loops.blocks.set_rows_and_columns(self.store, slots[part], self.operator.submatrix(fresh[part], self.pairs))
 
     def _reserve(self, n: int) -> None:
         """Room for n pairs and some more."""
@@ -71,7 +70,7 @@ def steepest_pairs(box: Box, theta: Floats, v: Floats, count: int, noise: Floats
     steps uncover a few new violators each, and the gap only halves. `noise` (n,) decides between equal rates.
     """
     up, low = np.empty(len(v), dtype=np.float32), np.empty(len(v), dtype=np.float32)
-    rates.fill_keys(theta, box.lower, box.upper, v, box.eps, up, low)
+    loops.rates.fill_keys(theta, box.lower, box.upper, v, box.eps, up, low)
     if noise is not None:
         up += noise
         low += noise

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.errors import InputError
 from pairlearn.pairs import Pairs, all_pairs
-from pairlearn.testing.laws import Law, require, require_close, require_error, sample, try_all
+from pairlearn.testing.laws import Law, LawError, require, require_close, require_error, sample, try_all
 from pairlearn.types import Floats, Ints
 
 
@@ -70,9 +70,19 @@ def check_pair_estimator(estimator: Any, pairs: Pairs | None = None, y: Any = No
     >>> import pairlearn as pl
     >>> pl.testing.check_pair_estimator(pl.PairSVC())
     """
+    _check_estimator(estimator)
     made, labels = training_pairs()
     given = made if pairs is None else pairs, labels if y is None else y
     try_all(ESTIMATOR_LAWS, Trial(_seeded(estimator), *given, fit_params))
+
+
+def _check_estimator(estimator: Any) -> None:
+    """Refuse what cannot be tried at all: a class, or something without the methods of an estimator on pairs."""
+    if isinstance(estimator, type):
+        raise InputError(f"{estimator.__name__} is a class; check an object of it, {estimator.__name__}()")
+    missing = [name for name in ("get_params", "fit", "decision_function") if not hasattr(estimator, name)]
+    if missing:
+        raise InputError(f"a {type(estimator).__name__} is no estimator on pairs: it has no {', '.join(missing)}")
 
 
 def _seeded(estimator: Any) -> Any:
@@ -147,7 +157,12 @@ def swapping(trial: Trial) -> None:
 def arrays_too(trial: Trial) -> None:
     """An array (n, 2, d) is as good as Pairs."""
     expected = trial.model.decision_function(trial.pairs)
-    require_close(trial.model.decision_function(trial.arrays), expected, "scores of an array (n, 2, d)", 1e-7)
+    try:
+        found = trial.model.decision_function(trial.arrays)
+    except (AttributeError, TypeError) as error:
+        advice = "begin with X = pairlearn.pairs.as_pairs(X), which makes pairs of both"
+        raise LawError(f"an array (n, 2, d) raises {type(error).__name__} ({error}); {advice}") from error
+    require_close(found, expected, "scores of an array (n, 2, d)", 1e-7)
 
 
 def blocks(trial: Trial) -> None:

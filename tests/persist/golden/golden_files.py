@@ -23,6 +23,8 @@ def answers(model: Any, asked: Any) -> Arrays:
     """What every method of the model says: about pairs or examples, and about examples against each other."""
     tables = (asked.examples, asked.right_table) if isinstance(asked, pl.Pairs) else (asked, asked)
     asking: Any = dict.fromkeys(METHODS, (asked,)) | {"transform": tables[:1], "score_block": tables}
+    if isinstance(model, pl.Gallery):
+        asking = {"score": tables[:1]}
     found: Arrays = {}
     for name, arguments in asking.items():
         try:

@@ -18,10 +18,22 @@ from typing import Any
 import numpy as np
 from golden_files import answers, held_classes, rounding, write_case
 from scipy import sparse
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    PowerTransformer,
+    QuantileTransformer,
+    RobustScaler,
+    StandardScaler,
+)
 
 import pairlearn as pl
 from pairlearn.kernels import Cosine, Exponential, Gaussian, Linear, Polynomial
-from pairlearn.persist.known import MODELS, VALUES
+from pairlearn.persist.known import ANY, VALUES
 
 rng = np.random.default_rng(14)
 X, NEW = rng.normal(size=(10, 3)), rng.normal(size=(6, 3))
@@ -201,15 +213,38 @@ def metrics_and_similarities() -> dict[str, Case]:
     }
 
 
+def around() -> dict[str, Case]:
+    """Pipelines with every transformer, and what stands around models."""
+    steps = {
+        "scalers": (StandardScaler(), MinMaxScaler(), RobustScaler(), MaxAbsScaler(), Normalizer()),
+        "pca": (make_pipeline(StandardScaler(), PCA(2, random_state=0)),),
+        "svd": (VarianceThreshold(), TruncatedSVD(2, random_state=0)),
+        "curves": (QuantileTransformer(n_quantiles=5), PowerTransformer()),
+    }
+    lifted = {name: [pl.OnExamples(step) for step in several] for name, several in steps.items()}
+    found: dict[str, Case] = {
+        f"pipeline_{name}": (make_pipeline(*several, pl.PairSVC("metric", C=0.1)), (PEOPLE, SAME), ASKED)
+        for name, several in lifted.items()
+    }
+    cohort = pl.scorers.NormalisedScorer(pl.CosineBaseline(), FACES, "s", top=10)
+    return found | {
+        "stacked": (pl.StackedPairSVC(pl.PairSVC(C=0.01), ["euclid", "plda"], n_folds=2), (PEOPLE, SAME), ASKED),
+        "normalised": (cohort, (), ASKED),
+        "gallery": (pl.Gallery(pl.Verifier(cohort, 0.5), FACES, np.array(list("abcdef"))[CLASSES]), (), ASKED),
+    }
+
+
 def main(directory: Path) -> None:
     """Fit, save and ask every model."""
     directory.mkdir(parents=True, exist_ok=True)
-    for name, (model, data, asked) in (machines() | tables() | baselines() | metrics_and_similarities()).items():
+    for name, (model, data, asked) in (
+        machines() | tables() | baselines() | metrics_and_similarities() | around()
+    ).items():
         fitted = model.fit(*data) if data else model
         pl.save(fitted, directory / f"{name}.safetensors")
         write_case(directory / f"{name}.npz", asked, answers(fitted, asked))
     np.save(directory / "rounding.npy", rounding())
-    if missing := {*MODELS, *VALUES} - held_classes(directory):
+    if missing := {*ANY, *VALUES} - held_classes(directory):
         raise SystemExit(f"no case holds {', '.join(sorted(missing))}; add one for each")
 
 

@@ -228,6 +228,12 @@ def test_one_seed_gives_one_result_whatever_the_number_of_jobs(search: pl.Staged
     assert all(rates[0][key] == pytest.approx(rates[1][key], abs=1e-9) for key in rates[0])
 
 
+@pytest.mark.parametrize("scoring", [pl.evaluation.EER, pl.evaluation.EER(), "roc_auc", None])
+def test_what_is_no_scorer_is_refused_before_the_search(scoring: Any) -> None:
+    with pytest.raises(InputError, match=r"scoring is a scorer, got .*EER\(\)\.scorer\(\)"):
+        pl.StagedSearch(scoring=scoring).fit(np.eye(8), np.repeat(np.arange(4), 2))
+
+
 def test_a_scorer_decides() -> None:
     options = {**SMALL, "bases": ["linear"], "weights": []}
     search = pl.StagedSearch(**options, scoring=pl.evaluation.AUC().scorer()).fit(X, CLASSES)

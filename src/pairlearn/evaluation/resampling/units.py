@@ -106,8 +106,7 @@ def units_of(scores: Scores, unit: str) -> Units:
     ([0, 0, 0], [2, 1, 1], [-1, 0, 0])
     """
     if unit == "pair":
-        n = len(scores)
-        return Units(np.arange(n), np.full(n, n), np.full(n, -1), n)
+        return single_units(len(scores))
     if unit not in UNITS:
         raise InputError(f"unit must be identity, example or pair, got {unit!r}")
     left, right = (getattr(scores, name) for name in UNITS[unit])
@@ -116,7 +115,12 @@ def units_of(scores: Scores, unit: str) -> Units:
             f"the scores do not know {' and '.join(UNITS[unit])}, so pairs that share an {unit} cannot be seen; "
             f"give both columns to Scores, or use {_other_unit(scores)}"
         )
-    return _numbered(left, right)
+    return numbered_units(left, right)
+
+
+def single_units(n: int) -> Units:
+    """Every pair, or example, a unit of its own."""
+    return Units(np.arange(n), np.full(n, n), np.full(n, -1), n)
 
 
 def _other_unit(scores: Scores) -> str:
@@ -127,7 +131,8 @@ def _other_unit(scores: Scores) -> str:
     return "unit='pair', which takes all pairs for independent (they rarely are)"
 
 
-def _numbered(left: Any, right: Any) -> Units:
+def numbered_units(left: Any, right: Any) -> Units:
+    """The units that two columns of names or numbers name, (n_pairs,) each."""
     names, codes = np.unique(np.concatenate([left, right]), return_inverse=True)
     one, other = codes[: len(left)], codes[len(left) :]
     low, high, n = np.minimum(one, other), np.maximum(one, other), len(names)

@@ -15,6 +15,7 @@ import numpy as np
 
 from pairlearn.errors import InputError
 from pairlearn.examples import check_examples, count_examples, take_examples
+from pairlearn.features import feature_names
 from pairlearn.pairs import Pairs, all_pairs, class_codes
 from pairlearn.selection.drawing import rank_in_stratum
 from pairlearn.selection.sampling import PairSampler, count_pairs
@@ -62,6 +63,7 @@ class Development:
     max_examples: int
     max_pairs: int
     square: bool
+    feature_names: Any = None
 
     @classmethod
     def of(
@@ -73,7 +75,7 @@ class Development:
         if square and table.shape != (len(codes), len(codes)):
             raise InputError(f"a precomputed base needs the matrix of all {len(codes)} examples, got {table.shape}")
         splits = _default_splits(_count_useful(codes)) if n_splits is None else n_splits
-        return cls(table, codes, seed, splits, max_examples, max_pairs, square)
+        return cls(table, codes, seed, splits, max_examples, max_pairs, square, feature_names(X))
 
     # -- who is drawn
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from pairlearn.baselines.stacked import STACK, with_scores
 from pairlearn.errors import InputError
-from pairlearn.kernels import Kernel, Standardised, as_kernel
+from pairlearn.kernels import NAMED, Kernel, as_kernel
 from pairlearn.machines.pair_svc import PairSVC
 from pairlearn.operators.build import build
 from pairlearn.pair_kernels import PairKernel, pair_kernel
@@ -23,7 +23,8 @@ from pairlearn.pairs import Pairs
 
 KERNELS = ("tensor_metric", "metric", "tensor")
 """Pair kernels tried by default: differences of examples, products of examples, and both."""
-BASES: dict[str, Any] = {"linear": "linear", "poly": "poly", "rbf": "rbf", "standardised": Standardised()}
+BASES: dict[str, Kernel] = {name: NAMED[name] for name in ("linear", "poly", "rbf", "standardised")}
+"""Base kernels tried by default, each by the name that `base=` knows it by."""
 CS = (0.01, 0.1, 1.0, 10.0, 100.0)
 """Boxes in units of 1 / mean K(p, p)."""
 WEIGHTS = (1.0, 10.0)

@@ -18,6 +18,8 @@ from pairlearn.baselines.registry import BaselineScores, run_baselines
 from pairlearn.baselines.stacked import attach_baselines, cross_fit
 from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
+from pairlearn.evaluation.measures import HOW_TO_SCORE, Measure
+from pairlearn.features import note_features
 from pairlearn.machines.pair_svc import PairSVC
 from pairlearn.selection.drawing import check_whole
 from pairlearn.selection.search.development import Development
@@ -124,6 +126,8 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
     def _check(self) -> None:
         if self.time_budget is not None and not self.time_budget > 0:
             raise InputError(f"time_budget is in seconds and must be > 0, got {self.time_budget!r}; try 600")
+        if isinstance(self.scoring, (str, type, Measure)) or not callable(self.scoring):
+            raise InputError(f"scoring is a scorer, got {self.scoring!r}; {HOW_TO_SCORE}")
         if self.n_jobs == 0:
             raise InputError("n_jobs is a number of processes, or -1 for one per core, got 0; try 1")
         check_whole("random_state", self.random_state, 0)
@@ -164,6 +168,8 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
         self.best_setting_, self.best_score_ = winner.setting, winner.result.score
         self.beats_baselines_ = winner.beats_baselines
         self.best_estimator_ = self._refit(runner, winner.setting, winner.size)
+        for model in (self, self.best_estimator_):
+            note_features(model, runner.data)
         self.best_params_ = {"kernel": winner.setting.kernel, "base": winner.setting.base, "C": self.best_estimator_.C}
         self.classes_ = self.best_estimator_.classes_
         self.record_: dict[str, Any] = record_of(

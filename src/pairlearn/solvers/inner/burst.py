@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pairlearn.loops import smo
+from pairlearn import loops
 from pairlearn.solvers.clock import Clock
 from pairlearn.solvers.inner.subproblem import Outcome, Working
 
@@ -22,7 +22,7 @@ class Burst:
 
     def run(self, sub: Working, tol: float, clock: Clock) -> Outcome:
         """SOLVED, or STUCK when the steps were not enough."""
-        steps = smo.smo_pairs if sub.constrained else smo.smo_single
+        steps = loops.smo.smo_pairs if sub.constrained else loops.smo.smo_single
         box, most = sub.box, self.steps * len(sub)
         _, gap = steps(sub.Q.store, sub.v, sub.theta, box.lower, box.upper, box.eps, tol, most)
         return Outcome.SOLVED if gap <= tol else Outcome.STUCK

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
+from pairlearn import loops
 from pairlearn.linalg.cholesky import cholesky, forward
-from pairlearn.loops.blocks import copy_lower
 from pairlearn.solvers.inner.quadratic import Explicit
 from pairlearn.solvers.tuning import TUNING, Tuning
 from pairlearn.types import Bools, Floats, Ints
@@ -57,7 +57,7 @@ class FreeSystem:
         """Factor Q at these places; whether that was possible."""
         self.forget()  # before the new one takes its memory
         L = np.empty((len(index), len(index)), order="F")
-        copy_lower(Q.store, index, L)
+        loops.blocks.copy_lower(Q.store, index, L)
         L[np.diag_indices(len(index))] += ridge
         if not cholesky(L):
             return False

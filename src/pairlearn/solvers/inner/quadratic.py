@@ -17,9 +17,9 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from pairlearn import loops
 from pairlearn.linalg.cholesky import cholesky
 from pairlearn.linalg.threads import blas_threads
-from pairlearn.loops.blocks import sum_rows
 from pairlearn.operators.thin import Thin
 from pairlearn.solvers.inner.low_rank import low_rank_factor
 from pairlearn.types import Floats, Ints
@@ -69,7 +69,7 @@ class Explicit(Quadratic):
         """Q x through the non-zeros of x: whole rows of the store, read in order."""
         index = np.nonzero(x)[0]
         out = np.empty(len(x))
-        sum_rows(self.store, index, x[index], out)
+        loops.blocks.sum_rows(self.store, index, x[index], out)
         return out
 
     def factored(self, D: Floats) -> Factor:

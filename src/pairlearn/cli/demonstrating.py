@@ -1,4 +1,4 @@
-"""`pairlearn demo`: learn to tell unseen classes apart, better with every class seen in training.
+"""The steps of `pairlearn demo`: learn to tell unseen classes apart, better with every class seen in training.
 
 The double interval task: a class is where two intervals begin, an example where they end, so that what is learnt from
 some classes (compare the beginnings, ignore the ends) holds for classes never seen. The untrained baselines stay where
@@ -13,9 +13,8 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -64,18 +63,11 @@ class Row:
     eer: float
 
 
-def demo(
-    out_dir: Annotated[Path, typer.Option(help="Directory for det.png and results.json.")] = Path("pairlearn-demo"),
-    seed: Annotated[int, typer.Option(help="Seed of the data.")] = 0,
-    quick: Annotated[bool, typer.Option("--quick", hidden=True)] = False,
-) -> None:
-    """Learn from more and more classes and test on classes never seen, in under a minute.
-
-    Writes DET curves (det.png) and the figures (results.json).
-    """
+def demonstrate(out_dir: Path, seed: int, sizes: Sizes) -> None:
+    """Learn, show, write DET curves and figures."""
     if out_dir.exists() and not out_dir.is_dir():
         raise InputError(f"{out_dir} is a file; name a directory with --out-dir")
-    console, sizes = Console(), QUICK if quick else Sizes()
+    console = Console()
     say(console, "", lead=TASK)
     rows, systems = _learn(sizes, seed)
     curves = curves_of(systems)

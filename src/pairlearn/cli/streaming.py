@@ -1,4 +1,4 @@
-"""`pairlearn stream`: learn a distance from pairs as they come, predicting each before learning from it.
+"""The steps of `pairlearn stream`: learn a distance from pairs as they come, predicting each before learning from it.
 
 Because every pair is predicted before its label is used, the error rate over the stream is that of unseen pairs, and no
 test set is needed. The metric is written every so many pairs, at the end, at Ctrl-C and at a bad line: a stream may be
@@ -14,20 +14,20 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
-import typer
 from rich.console import Console
 
 import pairlearn as pl
 from pairlearn.cli.comparison import MODEL, show_verdict, verdict
-from pairlearn.cli.options import AsJson, LabelColumn, LeftColumn, RightColumn
-from pairlearn.cli.terminal import percent, print_json, say
-from pairlearn.data.cells import existing_file
-from pairlearn.data.reading import read_examples
-from pairlearn.data.writing import check_target
+from pairlearn.cli.terminal import percent, say
+from pairlearn.data.files.cells import plain_text
+from pairlearn.data.files.delimited import DELIMITERS
+from pairlearn.data.files.sources import existing_file
+from pairlearn.data.tables import ExampleTable
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores
 from pairlearn.types import Floats
@@ -94,65 +94,31 @@ class Tally:
         )
 
 
-def stream(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="PAIRS",
-            help='File of pairs in their order, or - for standard input. One JSON object per line, {"left": [0.1, 2], '
-            '"right": [0.3, 1], "label": 1}; with --examples a CSV with columns left, right, label.',
-        ),
-    ],
-    model: Annotated[
-        Path | None,
-        typer.Option("--model", "-m", help="Metric to go on with, if the file exists, and to write at the end."),
-    ] = None,
-    examples: Annotated[Path | None, typer.Option(help="Table of examples that left and right name by id.")] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="CSV of line, score, prediction and label, as predicted.")
-    ] = None,
-    skip: Annotated[int, typer.Option(min=0, help="Lines to pass over, such as those learnt before a stop.")] = 0,
-    threshold: Annotated[float, typer.Option(help="Squared distance b below which pairs are similar, at first.")] = 1.0,
-    gamma: Annotated[float, typer.Option(help="> 0 when pairs contradict each other: single pairs weigh less.")] = 0.0,
-    every: Annotated[int, typer.Option(min=1, help="Pairs between two lines of progress.")] = 1000,
-    save_every: Annotated[int, typer.Option(min=1, help="Pairs between two savings of the model.")] = 10_000,
-    left_column: LeftColumn = "left",
-    right_column: RightColumn = "right",
-    label_column: LabelColumn = "label",
-    as_json: AsJson = False,
-) -> None:
-    """Learn a distance from a stream of pairs; each pair is predicted first, then learnt from if it has a label.
-
-    Ctrl-C stops: the metric is written, and a line says how to go on. So does a bad line.
-    """
-    for path in (model, out):
-        if path is not None:
-            check_target(path)
-    console, metric = Console(stderr=True), _metric(model, threshold, gamma)
-    known = metric.state_.n_pairs if hasattr(metric, "state_") else 0
-    table = None if examples is None else _rows_by_id(examples)
-    run = Run(metric, Tally(), model, save_every, every, console, last_line=skip)
-    with ExitStack() as stack:
-        text = sys.stdin if source == "-" else stack.enter_context(existing_file(source).open(encoding="utf-8"))
-        lines = _lines(text, source, table, (left_column, right_column, label_column), skip)
-        stack.callback(run.save)  # at the end, at Ctrl-C and at a bad line
-        stopped = run.follow(lines, _writer(stack, out, new=skip == 0))
-    record = run.record(known, stopped)
-    _show(console, record)
-    print_json(record, wanted=as_json)
-
-
 @dataclass
-class Run:
+class Course:
     """A metric on its way through a stream: what it said, what it learnt, and when it is saved."""
 
     metric: Any
-    tally: Tally
     model: Path | None
     save_every: int
     every: int
     console: Console
     last_line: int
+    about: Callable[[], dict[str, Any]]
+    tally: Tally = field(default_factory=Tally)
+
+    def through(
+        self, source: str, table: ExampleTable | None, names: tuple[str, str, str], out: Path | None
+    ) -> dict[str, Any]:
+        """Follow a file or standard input to its end; the metric is saved there, at Ctrl-C and at a bad line."""
+        before = self.metric.state_.n_pairs if hasattr(self.metric, "state_") else 0
+        skip = self.last_line
+        with ExitStack() as stack:
+            text = sys.stdin if source == "-" else stack.enter_context(existing_file(source).open(encoding="utf-8-sig"))
+            lines = _lines(text, source, None if table is None else _rows_by_id(table), names, skip)
+            stack.callback(self.save)
+            stopped = self.follow(lines, _writer(stack, out, new=skip == 0))
+        return self.record(before, stopped)
 
     def follow(self, lines: Iterable[Line], write: Callable[[Line, float], None]) -> str:
         """Predict, write and learn each pair; returns what ended the stream."""
@@ -171,12 +137,12 @@ class Run:
         if line.label is not None and len(self.tally.labels) % self.every == 0:
             say(self.console, _progress(self.metric, self.tally))
         if self.model is not None and line.number % self.save_every == 0 and hasattr(self.metric, "state_"):
-            pl.save(self.metric, self.model)
+            pl.save(self.metric, self.model, about=self.about())
 
     def save(self) -> None:
         """Write the metric, if there is one and a file for it."""
         if self.model is not None and hasattr(self.metric, "state_"):
-            pl.save(self.metric, self.model)
+            pl.save(self.metric, self.model, about=self.about())
             say(self.console, f"metric written to {self.model}")
 
     def record(self, pairs_before: int, stopped: str) -> dict[str, Any]:
@@ -192,7 +158,7 @@ class Run:
 # --------------------------------------------------------------------------- the stream
 
 
-def _metric(model: Path | None, threshold: float, gamma: float) -> Any:
+def metric_of(model: Path | None, threshold: float, gamma: float) -> Any:
     """The metric of the file to go on with, or a new one."""
     if model is None or not model.exists():
         return pl.OnlinePseudoMetric(threshold, gamma=gamma)
@@ -202,8 +168,7 @@ def _metric(model: Path | None, threshold: float, gamma: float) -> Any:
     return metric
 
 
-def _rows_by_id(path: Path) -> dict[str, Floats]:
-    table = read_examples(path)
+def _rows_by_id(table: ExampleTable) -> dict[str, Floats]:
     return dict(zip(table.ids, np.asarray(table.examples, dtype=np.float64), strict=True))
 
 
@@ -212,7 +177,10 @@ def _lines(
 ) -> Iterator[Line]:
     """Pairs with a line number; the header of a CSV is line 0."""
     name = "standard input" if source == "-" else source
-    cells = _json_cells(text, name, columns) if table is None else _csv_cells(text, name, columns)
+    first = text.readline()
+    lines = chain([first], text)
+    is_json = table is None or first.lstrip().startswith("{")
+    cells = _json_cells(lines, name, columns) if is_json else _csv_cells(lines, name, columns, first)
     for number, (left, right, label) in enumerate(cells, start=1):
         if number <= skip:
             continue
@@ -234,9 +202,11 @@ def _json_cells(text: Iterable[str], name: str, columns: tuple[str, str, str]) -
             ) from None
 
 
-def _csv_cells(text: Iterable[str], name: str, columns: tuple[str, str, str]) -> Iterator[tuple[Any, Any, Any]]:
+def _csv_cells(
+    text: Iterable[str], name: str, columns: tuple[str, str, str], header: str
+) -> Iterator[tuple[Any, Any, Any]]:
     """Ids of both examples and the label, row by row; read as it comes, since a stream need not fit into memory."""
-    rows = csv.DictReader(text)
+    rows = csv.DictReader(text, delimiter=max(DELIMITERS, key=header.count))
     missing = [column for column in columns[:2] if column not in (rows.fieldnames or ())]
     if missing:
         raise InputError(f"{name} has no column {missing[0]!r}; its header must be {','.join(columns)}")
@@ -255,9 +225,10 @@ def _row(side: Any, place: str) -> Floats:
 
 
 def _named(table: Mapping[str, Floats], key: Any, place: str) -> Floats:
-    if key not in table:
+    known = plain_text(key)
+    if known is None or known not in table:
         raise InputError(f"{place}: there is no example {key!r} in the table of --examples")
-    return table[key]
+    return table[known]
 
 
 def _label(cell: Any, place: str) -> int | None:
@@ -306,7 +277,7 @@ def _progress(metric: Any, tally: Tally) -> str:
     )
 
 
-def _show(console: Console, record: Mapping[str, Any]) -> None:
+def show(console: Console, record: Mapping[str, Any]) -> None:
     if not record["pairs"]:
         say(console, "no labelled pair was read")
         return

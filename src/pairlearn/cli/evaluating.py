@@ -1,4 +1,4 @@
-"""`pairlearn evaluate`: which threshold, and how sure? For any scores, ours or not.
+"""The steps of `pairlearn evaluate`: which threshold, and how sure? For any scores, ours or not.
 
 The command reads and joins tables, `pairlearn.report.evaluate` measures, and the record is written in every format
 that was asked for and shown on the terminal. Nothing is computed here but which columns of the summary fit.
@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
@@ -22,11 +21,15 @@ from rich.text import Text
 
 import pairlearn as pl
 from pairlearn import report
-from pairlearn.cli.options import AsJson, ClassColumn, LabelColumn
-from pairlearn.data.frames import read_frame
-from pairlearn.data.reading import read_examples, read_pairs
+from pairlearn.cli.run import Run
+from pairlearn.cli.tasks import judging
+from pairlearn.cli.tasks.task import JUDGED
+from pairlearn.data.files.sheet import read_sheet
+from pairlearn.data.files.sources import find_source
+from pairlearn.data.layout import Columns
+from pairlearn.data.reading import read_pairs
 from pairlearn.data.tables import ExampleTable
-from pairlearn.data.writing import check_target, write_whole
+from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
 from pairlearn.evaluation import MEASURES, FnmrAtFmr, Measure, Scores
 from pairlearn.pairs import Pairs
@@ -46,101 +49,107 @@ FEWEST = 2
 UNTRAINED = {"cosine": pl.CosineBaseline, "Euclid": pl.EuclidBaseline}
 
 
-def evaluate(
-    scores: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SCORES…",
-            help="Tables with columns score, label and, if known, left, right, left_identity, right_identity, group: "
-            ".csv, .csv.gz or .parquet, as `pairlearn score --out` writes them. NAME=FILE names a system.",
-        ),
-    ],
-    page: Annotated[
-        Path | None, typer.Option("--report", help="Write an interactive page that needs no network.")
-    ] = None,
-    csv: Annotated[Path | None, typer.Option("--csv", help="Write all numbers, one per line.")] = None,
-    markdown: Annotated[Path | None, typer.Option("--markdown", help="Write the tables as Markdown.")] = None,
-    fmr: Annotated[
-        list[float] | None,
-        typer.Option(help="FMR at which to give FNMR and threshold; repeat for several.", show_default="0.1 … 1e-6"),
-    ] = None,
-    threshold: Annotated[
-        list[str] | None, typer.Option(help="Threshold in use, for all systems or as NAME=NUMBER; repeat for several.")
-    ] = None,
-    cost: Annotated[
-        str | None,
-        typer.Option(help="Cost of a false match, of a false non-match, and the share of same pairs in use: 10,1,0.5"),
-    ] = None,
-    examples: Annotated[
-        Path | None,
-        typer.Option(
-            help="Table of examples: gives identities by its classes, and runs the untrained baselines beside."
-        ),
-    ] = None,
-    images: Annotated[
-        Path | None,
-        typer.Option(help="Folder with PNG or JPEG files named by example id, shown beside the worst errors."),
-    ] = None,
-    train: Annotated[
-        Path | None, typer.Option(help="Pairs or examples of the training, to warn of what they share with the test.")
-    ] = None,
-    baselines: Annotated[
-        bool, typer.Option("--baselines/--no-baselines", help="With --examples: untrained cosine and Euclid beside.")
-    ] = True,
-    level: Annotated[float, typer.Option(help="How often limits shall hold the truth.")] = 0.95,
-    title: Annotated[str | None, typer.Option(help="Title of the report.")] = None,
-    task: Annotated[str, typer.Option(help="What is told apart, and what the training had seen of it.")] = "",
-    class_column: ClassColumn = None,
-    label_column: LabelColumn = "label",
-    as_json: AsJson = False,
-) -> None:
-    """Tell error rates, thresholds and how sure they are, for one or more systems on labelled pairs."""
-    targets = [path for path in (page, csv, markdown) if path is not None]
-    for path in targets:
-        check_target(path)
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What is evaluated: score tables by the names of their systems, examples if they are known, and the pairs."""
+
+    tables: Mapping[str, ScoreTable]
+    known: ExampleTable | None
+    pairs: Pairs | None
+
+    @classmethod
+    def read(cls, run: Run, scores: Sequence[str], label_column: str, examples: Path | None, columns: Columns) -> Given:
+        """Read and join the tables."""
+        tables = _read(scores, label_column)
+        known = None if examples is None else run.examples(examples, columns)
+        joined, pairs = _joined(tables, known)
+        return cls(joined, known, pairs)
+
+    def sources(self) -> list[str]:
+        """Where everything comes from, for the report."""
+        examples = [] if self.known is None else [self.known.source]
+        return [f"{name}: {table.source}" for name, table in self.tables.items()] + examples
+
+    def trained(self, run: Run, path: Path, columns: Columns) -> dict[str, Collection[str]]:
+        """Identities and examples that the training knew, by name."""
+        return _trained(run, path, self.known, self.pairs, columns)
+
+
+def answers_of_another_task(
+    run: Run, arguments: Sequence[str], label_column: str, pages: Sequence[Path | None]
+) -> bool:
+    """Judge answers about order or numbers, which their column tells; False for scores of same and different pairs."""
+    sources = {name: find_source(path) for name, path in map(_named, arguments)}
+    sheets = {name: read_sheet(source) for name, source in sources.items()}
+    task = next((task for task in JUDGED if all(task.column in sheet.columns for sheet in sheets.values())), None)
+    if task is None or any("score" in sheet.columns for sheet in sheets.values()):
+        return False
+    if any(pages):
+        raise InputError(f"--report, --csv and --markdown are for scores of same and different pairs, not {task.name}")
+    judging.judge_tables(run, task, sheets, label_column)
+    return True
+
+
+def check_page(page: Path | None, images: Path | None) -> None:
+    """Ask for what a page needs before the long part."""
     if page is not None:
         environment()
     if images is not None:
         _check_images(images, page)
-    with _status() as progress:
-        progress("reading scores")
-        tables = _read(scores, label_column)
-        known = None if examples is None else read_examples(examples, class_column)
-        tables, pairs = _joined(tables, known)
-        systems, untrained = _systems(tables, pairs if baselines else None)
-        record = report.evaluate(
-            systems,
-            baselines=untrained,
-            title=title or f"Evaluation of {', '.join(tables)}",
-            task=task,
-            source=[f"{name}: {table.source}" for name, table in tables.items()]
-            + ([str(examples)] if examples else []),
-            fmrs=fmr or FMRS,
-            level=level,
-            threshold=_thresholds(threshold or [], tables),
-            cost=None if cost is None else _cost(cost),
-            groups={name: table.groups for name, table in tables.items() if table.groups is not None} or None,
-            trained=None if train is None else _trained(train, known, pairs, class_column),
-            notes=_notes(tables),
-            names=next(iter(tables.values())).names,
-            progress=progress,
-        )
-        pictures = _pictures(images, record)
-        written: dict[Path | None, Callable[[Any], str]] = {
-            page: partial(report.as_html, thumbnails=pictures),
-            csv: report.as_csv,
-            markdown: report.as_markdown,
-        }
-        for target, write in written.items():
-            if target is not None:
-                progress(f"writing {target}")
-                write_whole(target, write(record).encode(errors="replace"))
-    console = Console(stderr=as_json)
-    _show(console, record)
-    for path in targets:
-        console.print(f"{path} written", markup=False, highlight=False, soft_wrap=True)
-    if as_json:
-        print(report.as_json(record))
+
+
+def measured(
+    given: Given,
+    *,
+    baselines: bool,
+    title: str | None,
+    fmrs: Sequence[float] | None,
+    thresholds: Sequence[str] | None,
+    cost: str | None,
+    **settings: Any,
+) -> dict[str, Any]:
+    """The record of the evaluation."""
+    tables = given.tables
+    systems, untrained = _systems(tables, given.pairs if baselines else None)
+    return report.evaluate(
+        systems,
+        baselines=untrained,
+        title=title or f"Evaluation of {', '.join(tables)}",
+        source=given.sources(),
+        fmrs=fmrs or FMRS,
+        threshold=_thresholds(thresholds or [], tables),
+        cost=None if cost is None else _cost(cost),
+        groups={name: table.groups for name, table in tables.items() if table.groups is not None} or None,
+        notes=_notes(tables),
+        names=next(iter(tables.values())).names,
+        **settings,
+    )
+
+
+def write(
+    record: dict[str, Any],
+    page: Path | None,
+    csv: Path | None,
+    markdown: Path | None,
+    images: Path | None,
+    progress: Callable[[str], None],
+) -> list[Path]:
+    """Write the record in every format that was asked for; returns the files."""
+    formats: dict[Path | None, Callable[[Any], str]] = {
+        page: partial(report.as_html, thumbnails=_pictures(images, record)),
+        csv: report.as_csv,
+        markdown: report.as_markdown,
+    }
+    written = [target for target in formats if target is not None]
+    for target in written:
+        progress(f"writing {target}")
+        write_whole(target, formats[target](record).encode(errors="replace"))
+    return written
+
+
+def as_json(record: dict[str, Any]) -> str:
+    """The record as one JSON object."""
+    return report.as_json(record)
 
 
 # --------------------------------------------------------------------------- what is evaluated
@@ -240,7 +249,7 @@ def _pictures(folder: Path | None, record: dict[str, Any]) -> Mapping[str, bytes
 
 
 def _trained(
-    path: Path, known: ExampleTable | None, tested: Pairs | None, class_column: str | None
+    run: Run, path: Path, known: ExampleTable | None, tested: Pairs | None, columns: Columns
 ) -> dict[str, Collection[str]]:
     """Identities and examples that the training knew, by name."""
     if _holds_pairs(path):
@@ -250,7 +259,7 @@ def _trained(
             return {"examples": ids}
         classes = dict(zip(known.ids, known.classes, strict=True))
         return {"examples": ids, "identities": {classes[key] for key in ids if key in classes}}
-    training = read_examples(path, class_column)
+    training = run.examples(path, columns, role="training")
     found: dict[str, Collection[str]] = {} if training.classes is None else {"identities": set(training.classes)}
     if known is not None and tested is not None:
         # Row numbers and ids of two tables may differ or agree by chance, so examples are compared by content.
@@ -266,30 +275,24 @@ def _trained(
 
 def _holds_pairs(path: Path) -> bool:
     """Whether a file is a table of pairs, and not one of examples."""
-    if path.suffix in (".npz", ".npy") or not path.is_file():
-        try:
-            read_pairs(path)
-        except InputError:
-            return False
-        return True
-    return {"left", "right"} <= set(read_frame(path).columns)
+    return {"left", "right"} <= set(read_sheet(path).columns)
 
 
 # --------------------------------------------------------------------------- telling
 
 
 @contextmanager
-def _status() -> Iterator[Callable[[str], None]]:
+def status() -> Iterator[Callable[[str], None]]:
     """A line on stderr that says what is being done and goes away; none if nobody watches."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield lambda text: None
         return
-    with console.status("") as status:
-        yield lambda text: status.update(_safe(f"{text} …"))
+    with console.status("") as shown:
+        yield lambda text: shown.update(_safe(f"{text} …"))
 
 
-def _show(console: Console, record: Mapping[str, Any]) -> None:
+def show(console: Console, record: Mapping[str, Any]) -> None:
     """Summary, thresholds, warnings, and the verdict last, where the eye ends up."""
     console.print(_fitting_summary(console, record))
     for system in record["systems"]:

@@ -1,4 +1,4 @@
-"""`pairlearn select`: from examples and identities to a model that is honest about unseen identities.
+"""The steps of `pairlearn select`: from examples and identities to a model that is honest about unseen identities.
 
 A share of the classes is set aside before anything else happens → `StagedSearch` chooses and fits on the rest → the
 model and every baseline are judged, once, on the classes set aside. What the search saw of its validation classes
@@ -9,25 +9,22 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import typer
 from rich.console import Console
 from rich.progress import TaskID
 from rich.table import Table
 
 import pairlearn as pl
 from pairlearn.cli.comparison import MODEL, show_verdict, titled, verdict
-from pairlearn.cli.options import AsJson, ClassColumn, Seed, memory_bytes
-from pairlearn.cli.terminal import on_interrupt, percent, print_json, progress_bar, say, table
-from pairlearn.data.reading import read_examples
+from pairlearn.cli.terminal import on_interrupt, percent, progress_bar, say, table
 from pairlearn.data.tables import ExampleTable
-from pairlearn.data.writing import check_target, write_whole
+from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores, equal_error_rate
 from pairlearn.examples import take_examples
@@ -42,68 +39,28 @@ from pairlearn.words import counted
 PLOT = "eer-per-stage.png"
 
 
-def select(
-    examples: Annotated[
-        Path, typer.Argument(metavar="EXAMPLES", help="Examples with classes: .csv, .csv.gz, .parquet or .npz.")
-    ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")] = Path("model.safetensors"),
-    directory: Annotated[
-        Path, typer.Option("--dir", help="Journal, record and plot. A killed selection goes on from here.")
-    ] = Path("pairlearn-selection"),
-    budget: Annotated[float, typer.Option(help="Seconds for the whole selection.")] = 600.0,
-    kernel: Annotated[
-        list[str] | None,
-        typer.Option(help="Pair kernel to try; repeat for several.", show_default=", ".join(KERNELS)),
-    ] = None,
-    base: Annotated[
-        list[str] | None,
-        typer.Option(help="Base kernel to try; repeat for several.", show_default=", ".join(BASES)),
-    ] = None,
-    C: Annotated[
-        list[float] | None,
-        typer.Option(
-            "--C",
-            help="Box to try, in units of 1 / mean kernel value; repeat for several.",
-            show_default=", ".join(f"{C:g}" for C in CS),
-        ),
-    ] = None,
-    test_share: Annotated[
-        float, typer.Option(help="Share of the classes kept for the final test, never used before; 0 for none.")
-    ] = 0.2,
-    jobs: Annotated[int, typer.Option(help="Processes that fit at the same time; -1 for all cores.")] = 1,
-    memory_budget: Annotated[
-        str | None, typer.Option(help="Most memory of one fit, e.g. 4GB. Default: 60 % of what is free.")
-    ] = None,
-    seed: Seed = 0,
-    class_column: ClassColumn = None,
-    as_json: AsJson = False,
-) -> None:
-    """Choose kernel, C and training set in stages, judge on classes never seen, and write the best model.
-
-    Every baseline runs beside the machines, and a machine that does not beat them says so. Ctrl-C ends the search
-    and keeps the best machine so far.
-    """
-    check_target(out)
-    console = Console(stderr=as_json)
-    development, tested = _parts(read_examples(examples, class_column), test_share, seed)
-    search = pl.StagedSearch(
-        kernel or KERNELS,
-        {name: BASES.get(name, name) for name in base or BASES},
-        C or CS,
+def search_of(
+    kernels: Sequence[str] | None,
+    bases: Sequence[str] | None,
+    Cs: Sequence[float] | None,
+    *,
+    budget: float,
+    memory: float | None,
+    directory: Path,
+    jobs: int,
+    seed: int,
+) -> Any:
+    """The staged search over what was asked for, by default over everything that it knows."""
+    return pl.StagedSearch(
+        kernels or KERNELS,
+        {name: BASES.get(name, name) for name in bases or BASES},
+        Cs or CS,
         time_budget=budget,
-        memory_budget=memory_bytes(memory_budget),
+        memory_budget=memory,
         directory=directory,
         n_jobs=jobs,
         random_state=seed,
     )
-    _run(search, development, console)
-    pl.save(search.best_estimator_, out)
-    test, found = _final_test(search, tested, seed)
-    record = {**search.record_, "out": str(out), "test": test, "verdict": found}
-    write_whole(directory / RECORD, json.dumps(record, indent=1).encode())
-    _show(console, record)
-    _draw(console, record, directory / PLOT)
-    print_json(record, wanted=as_json)
 
 
 # --------------------------------------------------------------------------- data
@@ -111,13 +68,12 @@ def select(
 Part = tuple[Examples, Any]
 
 
-def _parts(given: ExampleTable, share: float, seed: int) -> tuple[Part, Part | None]:
+def parts(given: ExampleTable, share: float, seed: int) -> tuple[Part, Part | None]:
     """Examples and classes to develop on, and those of other classes for the final test."""
-    if given.classes is None:
-        raise InputError(f"{given.source} holds no classes; name their column with --class-column")
+    classes = given.required_classes()
     if not 0 <= share < 1:
         raise InputError(f"--test-share lies from 0 to below 1, got {share}; 0.2 keeps a fifth of the classes")
-    codes = class_codes(given.classes)
+    codes = class_codes(classes)
     n = int(codes.max()) + 1
     n_test = round(share * n)
     if n_test == 0:
@@ -132,7 +88,7 @@ def _part(given: ExampleTable, mask: Bools) -> Part:
     return take_examples(given.examples, chosen), np.asarray(given.classes)[chosen]
 
 
-def _final_test(search: Any, tested: Part | None, seed: int) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+def final_test(search: Any, tested: Part | None, seed: int) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
     """The machine and every baseline, learnt from the same pairs, on the test classes: error rates and the verdict."""
     if tested is None:
         return None, None
@@ -155,7 +111,7 @@ def _final_test(search: Any, tested: Part | None, seed: int) -> tuple[dict[str, 
 # --------------------------------------------------------------------------- progress
 
 
-def _run(search: Any, development: Part, console: Console) -> None:
+def search(staged: Any, development: Part, console: Console) -> None:
     """Search with a bar per task and size; Ctrl-C ends the search, and the best machine so far is fitted."""
 
     def interrupt() -> None:
@@ -165,7 +121,7 @@ def _run(search: Any, development: Part, console: Console) -> None:
     with _watched() as report, on_interrupt(interrupt), warnings.catch_warnings():
         # joblib reports in length how it ends its processes after Ctrl-C.
         warnings.filterwarnings("ignore", message="Failed to kill subprocesses")
-        search.set_params(progress=report).fit(*development)
+        staged.set_params(progress=report).fit(*development)
 
 
 @contextmanager
@@ -187,7 +143,7 @@ def _watched() -> Iterator[Callable[[Step], None]]:
 # --------------------------------------------------------------------------- what came out
 
 
-def _show(console: Console, record: dict[str, Any]) -> None:
+def show(console: Console, record: dict[str, Any]) -> None:
     """The record of a search in words, stage by stage."""
     for stage in record["stages"]:
         say(console, _stage_line(stage), lead=f"{stage['task']} task:")
@@ -200,7 +156,12 @@ def _show(console: Console, record: dict[str, Any]) -> None:
     else:
         _show_test(console, record["test"])
         show_verdict(console, record["verdict"])
-    say(console, f"model written to {record['out']}")
+
+
+def keep(console: Console, record: dict[str, Any], directory: Path) -> None:
+    """The record and the picture of the stages, beside the journal."""
+    write_whole(directory / RECORD, json.dumps(record, indent=1).encode())
+    _draw(console, record, directory / PLOT)
 
 
 def _stage_line(stage: dict[str, Any]) -> str:

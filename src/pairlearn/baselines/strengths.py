@@ -1,0 +1,149 @@
+"""Baselines that know examples by their number only: who won how often, and what was measured on average.
+
+What a machine has to beat when pairs are ordered or have numbers. All have `fit(pairs, y)` and `decision_function`;
+an example that no training pair had is as good as the mean one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from pairlearn.examples import count_examples
+from pairlearn.pairs import Pairs, as_pairs
+from pairlearn.types import Floats
+
+
+class Coin(BaseEstimator):
+    """No preference at all: 0 of every pair, which is right half of the time.
+
+    >>> Coin().fit(None, None).decision_function(Pairs(np.eye(2), [0], [1])).tolist()
+    [0.0]
+    """
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Nothing is learnt."""
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """Zeros, (n_pairs,)."""
+        return np.zeros(len(as_pairs(X)))
+
+
+class WinShare(BaseEstimator):
+    """s_left − s_right, s = (wins + ½ ties + 1)/(comparisons + 2): who won more often, whoever it was against.
+
+    >>> matches = Pairs(np.eye(3), [0, 0, 1], [1, 2, 2])
+    >>> WinShare().fit(matches, [1, 1, 0]).shares_.tolist()
+    [0.75, 0.375, 0.375]
+    """
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Count; y is +1 (left first), −1 (right first) or 0 (tie)."""
+        pairs, n = as_pairs(X), as_pairs(X).n_examples
+        won = (1.0 + np.asarray(y)) / 2.0
+        wins = np.bincount(pairs.left, won, n) + np.bincount(pairs.right, 1.0 - won, n)
+        compared = np.bincount(pairs.left, minlength=n) + np.bincount(pairs.right, minlength=n)
+        self.shares_: Floats = (wins + 1.0) / (compared + 2.0)
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """> 0 where left won more often, (n_pairs,)."""
+        pairs = as_pairs(X)
+        return np.asarray(self.shares_[pairs.left] - self.shares_[pairs.right])
+
+
+class BradleyTerry(BaseEstimator):
+    """P(left first) = 1/(1 + exp(β_right − β_left)), one strength β per example; ties are half a win for either side.
+
+    min ½‖β‖²/C + Σ log(1 + exp(−y(β_left − β_right))): the penalty keeps whoever won everything finite.
+
+    >>> matches = Pairs(np.eye(3), [0, 0, 1], [1, 2, 2])
+    >>> BradleyTerry().fit(matches, [1, 1, 1]).strengths_.argsort().tolist()
+    [2, 1, 0]
+    """
+
+    def __init__(self, C: float = 1.0) -> None:
+        self.C = C
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn strengths; y is +1 (left first), −1 (right first) or 0 (tie)."""
+        rows, won = sides(as_pairs(X), -1), (1.0 + np.asarray(y)) / 2.0
+        # Both results of every pair, weighed by how far each one came true: ties need no case of their own.
+        both = np.repeat([1, -1], len(won))
+        # Loaded here: a model that needs none of it is read and scored in half the time.
+        from sklearn.linear_model import LogisticRegression
+
+        machine = LogisticRegression(C=self.C, fit_intercept=False, max_iter=1000)
+        machine.fit(sparse.vstack([rows, rows]), both, sample_weight=np.concatenate([won, 1.0 - won]))
+        self.strengths_: Floats = machine.coef_[0]
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """β_left − β_right, (n_pairs,)."""
+        return np.asarray(sides(as_pairs(X), -1) @ self.strengths_)
+
+
+class ExampleMeans(BaseEstimator):
+    """μ + α_left + sign·α_right by least squares with a slight penalty: what is known of either side by itself.
+
+    Two tables have an α each. sign = −1 where swapping a pair turns the sign of its number; then μ = 0.
+
+    >>> pairs = Pairs(np.eye(2), [0, 0, 1, 1], [0, 1, 0, 1], right_examples=np.eye(2))
+    >>> means = ExampleMeans(penalty=1e-9).fit(pairs, [1.0, 2.0, 3.0, 4.0])
+    >>> means.decision_function(pairs).round(3).tolist()
+    [1.0, 2.0, 3.0, 4.0]
+    """
+
+    def __init__(self, sign: int = 1, penalty: float = 1.0) -> None:
+        self.sign = sign
+        self.penalty = penalty
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from one number per pair."""
+        from sklearn.linear_model import Ridge
+
+        self.model_ = Ridge(self.penalty, fit_intercept=self.sign > 0, solver="sparse_cg", tol=1e-6)
+        self.model_.fit(sides(as_pairs(X), self.sign), np.asarray(y, dtype=np.float64))
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """The number that is expected of every pair, (n_pairs,)."""
+        return np.asarray(self.model_.predict(sides(as_pairs(X), self.sign)))
+
+
+class MeanValue(BaseEstimator):
+    """The mean of the training numbers for every pair.
+
+    >>> pairs = Pairs(np.eye(2), [0], [1])
+    >>> MeanValue().fit(pairs, [3.0]).decision_function(pairs).tolist()
+    [3.0]
+    """
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Average."""
+        self.mean_ = float(np.mean(y))
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """The mean, (n_pairs,)."""
+        return np.full(len(as_pairs(X)), self.mean_)
+
+
+def sides(pairs: Pairs, sign: int) -> Any:
+    """Who stands where, sparse (n_pairs, n_examples): 1 at the left example and `sign` at the right one.
+
+    Right examples of a table of their own come after the left ones.
+
+    >>> sides(Pairs(np.eye(3), [0], [2]), -1).toarray().tolist()
+    [[1.0, 0.0, -1.0]]
+    """
+    n = len(pairs)
+    left, right = pairs.columns
+    shift = 0 if pairs.right_examples is None else pairs.n_examples
+    values = np.repeat([1.0, float(sign)], n)
+    rows, columns = np.tile(np.arange(n), 2), np.concatenate([left, right + shift])
+    return sparse.csr_array((values, (rows, columns)), shape=(n, shift + count_examples(pairs.right_table)))

@@ -1,0 +1,121 @@
+"""`pairlearn fit`: learn a model from files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pairlearn.cli.options import (
+    AsJson,
+    ClassColumn,
+    Drop,
+    Examples,
+    Features,
+    Force,
+    IdColumn,
+    LabelColumn,
+    LeftColumn,
+    MemoryBudget,
+    ModelOut,
+    RightColumn,
+    RightExamples,
+    Seed,
+    TimeBudget,
+    Tol,
+    class_weights,
+    columns_of,
+    memory_bytes,
+)
+
+
+def fit(
+    examples: Examples,
+    pairs: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="PAIRS",
+            help="Labelled pairs: columns left, right, label. Without it: all pairs of the examples' classes.",
+        ),
+    ] = None,
+    out: ModelOut = Path("model.safetensors"),
+    machine: Annotated[
+        str,
+        typer.Option(
+            help="svc; transductive (pairs with an empty label are unlabelled, and learnt from too); one_class or "
+            "sphere (pairs that belong together only)."
+        ),
+    ] = "svc",
+    kernel: Annotated[
+        str | None,
+        typer.Option(
+            help="Pair kernel: tensor_metric, metric, tensor, direct_sum, direct_metric, …",
+            show_default="tensor_metric; tensor with --right-examples",
+        ),
+    ] = None,
+    base: Annotated[
+        str,
+        typer.Option(
+            help="Base kernel of two examples: linear, poly, rbf, cosine, standardised or precomputed. Two with a "
+            "comma: "
+            "of the left and of the right examples."
+        ),
+    ] = "linear",
+    C: Annotated[float, typer.Option("--C", help="Box of every pair; larger fits the training pairs closer.")] = 1.0,
+    nu: Annotated[float, typer.Option(help="one_class, sphere: most pairs that may lie outside, a share.")] = 0.1,
+    tol: Tol = 1e-3,
+    class_weight: Annotated[
+        str | None, typer.Option(help="`balanced`, or the weights of positive and negative pairs: 10,1")
+    ] = None,
+    time_budget: TimeBudget = None,
+    memory_budget: MemoryBudget = None,
+    seed: Seed = 0,
+    reflexive: Annotated[
+        bool,
+        typer.Option("--reflexive/--no-reflexive", help="Without PAIRS: also pair every example with itself."),
+    ] = False,
+    id_column: IdColumn = None,
+    class_column: ClassColumn = None,
+    features: Features = None,
+    drop: Drop = None,
+    right_examples: RightExamples = None,
+    left_column: LeftColumn = "left",
+    right_column: RightColumn = "right",
+    label_column: LabelColumn = "label",
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Learn from labelled pairs, or from all pairs of classes, and write a model file.
+
+    Ctrl-C ends the training early and keeps the model learnt so far.
+    """
+    options = dict(locals())
+    weights, memory = class_weights(class_weight), memory_bytes(memory_budget)
+    from pairlearn.cli import fitting
+    from pairlearn.cli.run import Run
+
+    run = Run("fit", options, as_json)
+    run.check_outputs(out, force=force)
+    model = fitting.machine_of(
+        machine,
+        kernel=kernel or ("tensor_metric" if right_examples is None else "tensor"),
+        base=base,
+        C=C,
+        nu=nu,
+        tol=tol,
+        class_weight=weights,
+        time_budget=time_budget,
+        memory_budget=memory,
+        random_state=seed,
+    )
+    table = run.examples(examples, columns_of(id_column, class_column, features, drop))
+    right = None if right_examples is None else run.examples(right_examples, columns_of(*[None] * 4), role="right")
+    given = None if pairs is None else run.pairs(pairs, left_column, right_column, label_column)
+    training = fitting.training_of(model, table, right, given, reflexive)
+    notes = fitting.train(model, training)
+    fitting.refuse_ignorant(model)
+    result = fitting.result_of(model, training, notes, seed)
+    fitting.show(run, result)
+    run.save(model, out, result)
+    run.finish({"out": str(out), **result})

@@ -1,0 +1,108 @@
+"""`pairlearn regress`: learn a number per pair."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pairlearn.cli.options import (
+    PAIRS,
+    AsJson,
+    ClassColumn,
+    Drop,
+    Examples,
+    Features,
+    Folds,
+    Force,
+    IdColumn,
+    LeftColumn,
+    MemoryBudget,
+    ModelOut,
+    RightColumn,
+    RightExamples,
+    Seed,
+    TimeBudget,
+    Tol,
+    Unseen,
+    columns_of,
+    memory_bytes,
+)
+
+
+def regress(
+    examples: Examples,
+    pairs: Annotated[
+        Path, typer.Argument(metavar="PAIRS", help="Pairs and their numbers: columns left, right, label.")
+    ],
+    out: ModelOut = Path("model.safetensors"),
+    kernel: Annotated[
+        str | None,
+        typer.Option(
+            help="Pair kernel: symmetric (tensor_metric, metric, tensor, direct_sum, …) or, for numbers that change "
+            "their sign with the order, antisymmetric (difference, wedge).",
+            show_default="tensor_metric; tensor with --right-examples",
+        ),
+    ] = None,
+    base: Annotated[
+        str,
+        typer.Option(
+            help="Base kernel of two examples: linear, poly, rbf, cosine, standardised or precomputed (the tables are "
+            "matrices). Two with a comma: of the left and of the right examples."
+        ),
+    ] = "rbf",
+    C: Annotated[float, typer.Option("--C", help="Box of every pair; larger fits the numbers closer.")] = 1.0,
+    epsilon: Annotated[float, typer.Option(help="Errors up to this size cost nothing.")] = 0.1,
+    folds: Folds = 5,
+    unseen: Unseen = "none",
+    seed: Seed = 0,
+    tol: Tol = 1e-3,
+    time_budget: TimeBudget = None,
+    memory_budget: MemoryBudget = None,
+    id_column: IdColumn = None,
+    class_column: ClassColumn = None,
+    features: Features = None,
+    drop: Drop = None,
+    right_examples: RightExamples = None,
+    left_column: LeftColumn = "left",
+    right_column: RightColumn = "right",
+    label_column: Annotated[str, typer.Option(help="Column of the numbers.", rich_help_panel=PAIRS)] = "label",
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Learn a number per pair, test on held-out pairs beside means, and write a model file; then `pairlearn score`.
+
+    Ctrl-C ends the training early and keeps the model learnt so far.
+    """
+    options = dict(locals())
+    memory = memory_bytes(memory_budget)
+    import pairlearn as pl
+    from pairlearn.cli import fitting
+    from pairlearn.cli.run import Run
+    from pairlearn.cli.tasks import regressing
+
+    run = Run("regress", options, as_json)
+    run.check_outputs(out, force=force)
+    two_tables = right_examples is not None
+    model = pl.PairSVR(
+        kernel or ("tensor" if two_tables else "tensor_metric"),
+        fitting.base_of(base),
+        C,
+        epsilon=epsilon,
+        tol=tol,
+        time_budget=time_budget,
+        memory_budget=memory,
+        random_state=seed,
+    )
+    about_order = regressing.symmetry_facts(str(model.kernel), two_tables)
+    left = run.examples(examples, columns_of(id_column, class_column, features, drop))
+    right = None if right_examples is None else run.examples(right_examples, columns_of(*[None] * 4), role="right")
+    given = run.pairs(pairs, left_column, right_column, label_column)
+    training = regressing.training_of(run, left, right, given, model.base)
+    notes = fitting.train(model, training)
+    fitting.refuse_ignorant(model)
+    result = regressing.result_of(run, model, training, notes, unseen=unseen, folds=folds, seed=seed) | about_order
+    regressing.show(run, result)
+    run.save(model, out, result)
+    run.finish({"out": str(out), **result})

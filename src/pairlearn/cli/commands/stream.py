@@ -1,0 +1,77 @@
+"""`pairlearn stream`: learn a distance from pairs as they come, predicting each before learning from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pairlearn.cli.options import (
+    AsJson,
+    ClassColumn,
+    Drop,
+    Features,
+    Force,
+    IdColumn,
+    LabelColumn,
+    LeftColumn,
+    RightColumn,
+    columns_of,
+)
+
+
+def stream(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="PAIRS",
+            help='File of pairs in their order, or - for standard input. One JSON object per line, {"left": [0.1, 2], '
+            '"right": [0.3, 1], "label": 1}; with --examples a CSV with columns left, right, label.',
+        ),
+    ],
+    model: Annotated[
+        Path | None,
+        typer.Option("--model", "-m", help="Metric to go on with, if the file exists, and to write at the end."),
+    ] = None,
+    examples: Annotated[Path | None, typer.Option(help="Table of examples that left and right name by id.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="CSV of line, score, prediction and label, as predicted.")
+    ] = None,
+    skip: Annotated[int, typer.Option(min=0, help="Lines to pass over, such as those learnt before a stop.")] = 0,
+    threshold: Annotated[float, typer.Option(help="Squared distance b below which pairs are similar, at first.")] = 1.0,
+    gamma: Annotated[float, typer.Option(help="> 0 when pairs contradict each other: single pairs weigh less.")] = 0.0,
+    every: Annotated[int, typer.Option(min=1, help="Pairs between two lines of progress.")] = 1000,
+    save_every: Annotated[int, typer.Option(min=1, help="Pairs between two savings of the model.")] = 10_000,
+    id_column: IdColumn = None,
+    class_column: ClassColumn = None,
+    features: Features = None,
+    drop: Drop = None,
+    left_column: LeftColumn = "left",
+    right_column: RightColumn = "right",
+    label_column: LabelColumn = "label",
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Learn a distance from a stream of pairs; each pair is predicted first, then learnt from if it has a label.
+
+    Ctrl-C stops: the metric is written, and a line says how to go on. So does a bad line.
+    """
+    options = dict(locals())
+    from pairlearn.cli import streaming
+    from pairlearn.cli.run import Run
+
+    run = Run("stream", options, as_json)
+    # A model is there to go on with, and after --skip so are predictions.
+    run.check_outputs(model, force=True)
+    run.check_outputs(out, force=force or skip > 0)
+    table = None if examples is None else run.examples(examples, columns_of(id_column, class_column, features, drop))
+    metric = streaming.metric_of(model, threshold, gamma)
+    course = streaming.Course(metric, model, save_every, every, run.err, skip, run.about)
+    names = (left_column, right_column, label_column)
+    result = course.through(source, table, names, out)
+    streaming.show(run.out, result)
+    for path in (model, out):
+        if path is not None and path.exists():
+            run.record(path, result)
+    run.finish(result)

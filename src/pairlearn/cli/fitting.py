@@ -1,0 +1,261 @@
+"""The steps of `pairlearn fit`: what to learn from, learning with progress and a Ctrl-C that keeps the model."""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+import pairlearn as pl
+from pairlearn.cli.comparison import MODEL, compare, titled
+from pairlearn.cli.run import Run
+from pairlearn.cli.terminal import GapBar, facts, on_interrupt, percent, progress_bar, say
+from pairlearn.data.tables import ExampleTable, PairTable
+from pairlearn.errors import ConflictWarning, DefinitenessWarning, InputError, SymmetryWarning
+from pairlearn.examples import count_examples
+from pairlearn.pairs import Pairs
+from pairlearn.types import Ints
+from pairlearn.words import counted
+
+if TYPE_CHECKING:
+    from pairlearn.solvers.problem import Progress as Step
+
+MOST_SCORED = 200_000
+"""Training pairs that are scored for the training figures; beyond that a sample is."""
+SHOWN_WARNINGS = (ConflictWarning, DefinitenessWarning, SymmetryWarning)
+SIZES = ("C", "nu", "epsilon")
+"""Parameters of machines that are shown by name."""
+WORDS = {1: "same", -1: "different"}
+"""What labels of pairs mean where two are told apart."""
+MACHINES: dict[str, Callable[..., Any]] = {
+    "svc": pl.PairSVC,
+    "transductive": pl.TransductivePairSVC,
+    "one_class": pl.OneClassPairSVM,
+    "sphere": pl.OneClassPairSphere,
+}
+"""Machines that tell pairs apart, by the name of --machine."""
+
+
+def machine_of(name: str, *, base: str, **settings: Any) -> Any:
+    """The machine of this name with those of the settings that it has."""
+    if name not in MACHINES:
+        raise InputError(f"there is no machine {name!r}; --machine is one of {', '.join(MACHINES)}")
+    known = MACHINES[name]().get_params(deep=False)
+    settings["base"] = base_of(base)
+    return MACHINES[name](**{key: value for key, value in settings.items() if key in known})
+
+
+def base_of(text: str) -> str | tuple[str, str]:
+    """A base kernel by name, or that of the left and of the right examples with a comma between them."""
+    left, comma, right = text.partition(",")
+    return (left.strip(), right.strip()) if comma else left
+
+
+# --------------------------------------------------------------------------- what to learn from
+
+
+class Training(NamedTuple):
+    """Pairs, their labels ±1 (0: unlabelled), and how the labels were spelled in the file, if they came from one."""
+
+    pairs: Pairs
+    labels: Ints
+    spelling: dict[str, int] | None
+
+
+def training_of(
+    machine: Any, table: ExampleTable, right: ExampleTable | None, given: PairTable | None, reflexive: bool
+) -> Training:
+    """The pairs of a file, or all pairs of the examples' classes, as this machine learns from them."""
+    training = (
+        _pairs_of_classes(table, right, reflexive) if given is None else _given_pairs(machine, table, right, given)
+    )
+    if not isinstance(machine, (pl.OneClassPairSVM, pl.OneClassPairSphere)):
+        return training
+    together = np.flatnonzero(training.labels > 0)
+    if not len(together):
+        raise InputError("no pair is labelled as belonging together, and this machine learns from such pairs only")
+    return Training(training.pairs[together], training.labels[together], training.spelling)
+
+
+def _pairs_of_classes(table: ExampleTable, right: ExampleTable | None, reflexive: bool) -> Training:
+    """All pairs of the examples, positive where the classes agree."""
+    if table.classes is None or right is not None:
+        raise InputError(
+            f"{table.source} holds no classes: give a table of labelled pairs as PAIRS"
+            + ("" if right is not None else ", or name their column with --class-column")
+        )
+    pairs = pl.all_pairs(table.examples, reflexive=reflexive)
+    return Training(pairs, pairs.labels(table.classes), None)
+
+
+def _given_pairs(machine: Any, table: ExampleTable, right: ExampleTable | None, given: PairTable) -> Training:
+    """The labelled pairs of a file, by the ids of their examples."""
+    if isinstance(machine, pl.TransductivePairSVC):
+        labels, spelling = given.some_labels()
+    elif given.cells is None and isinstance(machine, (pl.OneClassPairSVM, pl.OneClassPairSphere)):
+        labels, spelling = np.ones(len(given), dtype=np.int64), {}
+    else:
+        labels, spelling = given.required_labels()
+    return Training(given.on(table, right), labels, dict(spelling))
+
+
+# --------------------------------------------------------------------------- training
+
+
+def train(machine: Any, training: Any) -> list[str]:
+    """Fit with a progress bar; Ctrl-C ends it early. Returns warnings for the reader."""
+    with warnings.catch_warnings(record=True) as caught, _watched(machine.tol, machine.time_budget) as report:
+        warnings.simplefilter("always")
+        machine.set_params(callback=report).fit(training.pairs, training.labels)
+    machine.set_params(callback=None)
+    return list(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, SHOWN_WARNINGS)))
+
+
+@contextmanager
+def _watched(tol: float, budget: float | None) -> Iterator[Callable[[Step], bool]]:
+    """A callback that shows progress and answers True after Ctrl-C, which ends the fit after this iteration.
+
+    Before the first report nothing was learnt, and Ctrl-C ends the command. The second Ctrl-C breaks off the iteration
+    itself, where the solver turns an interrupt into a model, but not after the last, where what was learnt would be
+    lost.
+    """
+    asked = threading.Event()
+    latest: list[Step] = []
+
+    def interrupt() -> None:
+        running = not latest or (latest[0].gap > tol and (budget is None or latest[0].seconds < budget))
+        if running and (asked.is_set() or not latest):
+            raise KeyboardInterrupt
+        asked.set()
+        say(bars.console, "stopping after this iteration and keeping the model; Ctrl-C again stops it now")
+
+    def report(step: Step) -> bool:
+        latest[:] = [step]
+        bar.update(step.gap, f"KKT gap {step.gap:.2g}, {counted(step.n_support, 'support pair')}")
+        return asked.is_set()
+
+    with progress_bar() as bars, on_interrupt(interrupt):
+        bar = GapBar(bars, "learning", tol, state="preparing")
+        yield report
+
+
+# --------------------------------------------------------------------------- what came out
+
+
+def refuse_ignorant(machine: Any) -> None:
+    """A model without support pairs that did not converge knows nothing: it is not written."""
+    if machine.n_support_ or machine.fit_status_ == "converged":
+        return
+    if machine.fit_status_ == "interrupted":
+        raise KeyboardInterrupt
+    raise InputError(
+        f"stopped before anything was learnt ({machine.fit_status_}): no model was written; give it more time"
+    )
+
+
+def facts_of(machine: Any, pairs: Pairs, notes: list[str]) -> dict[str, Any]:
+    """What a machine learnt from, and how that went."""
+    return {
+        "machine": type(machine).__name__,
+        "kernel": machine.kernel,
+        "base": machine.base,
+        **{name: getattr(machine, name) for name in SIZES if hasattr(machine, name)},
+        "warnings": notes,
+        **_used(pairs),
+        "pairs": len(pairs),
+        "status": machine.fit_status_,
+        "kkt_gap": machine.kkt_gap_,
+        "support_pairs": machine.n_support_,
+        "plan": str(machine.plan_),
+    }
+
+
+def result_of(machine: Any, training: Training, notes: list[str], seed: int) -> dict[str, Any]:
+    """What was learnt from, and what came out."""
+    labels = training.labels
+    return {
+        **facts_of(machine, training.pairs, notes),
+        "positives": int((labels > 0).sum()),
+        "unlabelled": int((labels == 0).sum()),
+        "labels": training.spelling,
+        "training": _training_figures(machine, training, seed),
+    }
+
+
+def _training_figures(machine: Any, training: Training, seed: int) -> dict[str, Any] | None:
+    """EER on the training pairs themselves, without reflexive ones; None when one label is left alone."""
+    kept = np.nonzero(~training.pairs.reflexive & (training.labels != 0))[0]
+    sampled = len(kept) > MOST_SCORED
+    if sampled:
+        kept = np.sort(np.random.default_rng(seed).choice(kept, MOST_SCORED, replace=False))
+    labels = training.labels[kept]
+    if abs(int(labels.sum())) == len(kept):
+        return None
+    curves = compare(machine, training.pairs[kept], labels)
+    eers = {name: curve.equal_error_rate for name, curve in curves.items()}
+    return {"pairs": len(kept), "sampled": sampled, "eer": eers}
+
+
+def _used(pairs: Pairs) -> dict[str, int]:
+    """How many examples the pairs refer to; those of the right sides apart if they have a table of their own."""
+    used = pairs.compacted().pairs
+    right = used.right_examples
+    return {"examples": used.n_examples, **({} if right is None else {"right_examples": count_examples(right)})}
+
+
+def examples_in(result: Mapping[str, Any]) -> str:
+    """These numbers in words."""
+    if "right_examples" not in result:
+        return counted(result["examples"], "example")
+    return f"{result['examples']:,} left and {counted(result['right_examples'], 'right example')}"
+
+
+def show(run: Run, result: dict[str, Any]) -> None:
+    """The result of a fit in words."""
+    unlabelled = f", {result['unlabelled']:,} unlabelled" if result["unlabelled"] else ""
+    rows = {
+        "pairs": f"{result['pairs']:,} of {examples_in(result)}, {result['positives']:,} positive" + unlabelled,
+        "labels": spelled(result["labels"]) if result["labels"] else "from classes: same → +1, different → −1",
+    }
+    show_facts(run, result, rows, {"training EER": _in_words(result["training"])})
+
+
+def show_facts(run: Run, result: Mapping[str, Any], first: Mapping[str, str], last: Mapping[str, str]) -> None:
+    """What a machine learnt from and how that went, between the first and last lines of a command's own."""
+    for note in result["warnings"]:
+        run.warn(note)
+    sized = ", ".join(f"{name} = {result[name]:g}" for name in SIZES if name in result)
+    rows = {
+        **first,
+        "machine": f"{result['machine']}, {result['kernel']} on {result['base']}, {sized}",
+        "status": result["status"],
+        "KKT gap": f"{result['kkt_gap']:.2g}",
+        "support pairs": f"{result['support_pairs']:,}",
+        "time": f"{time.perf_counter() - run.began:.1f} s",
+        "plan": result["plan"],
+        **last,
+    }
+    run.out.print(facts(rows), highlight=False)
+    if result["status"] != "converged":
+        early = f"Stopped early ({result['status']})"
+        say(run.out, f"{early}: the model is usable, but not yet the best one for these pairs.")
+
+
+def _in_words(training: dict[str, Any] | None) -> str:
+    """The training EER of the model and of the baselines, with what it is worth."""
+    if training is None:
+        return "not defined: these pairs have one label only"
+    of = f"a sample of {training['pairs']:,} training pairs" if training["sampled"] else "the training pairs"
+    eers = {name: percent(eer) for name, eer in training["eer"].items()}
+    beside = ", ".join(f"untrained {titled(name)} {eer}" for name, eer in eers.items() if name != MODEL)
+    return f"{eers[MODEL]}" + (f" (beside {beside})" if beside else "") + f" on {of}: flattering, test on others"
+
+
+def spelled(spelling: Mapping[str, int], words: Mapping[int, str] = WORDS) -> str:
+    """The mapping of labels in words."""
+    return ", ".join(f"{name} → {f'{value:+d}' if value else 0} ({words[value]})" for name, value in spelling.items())

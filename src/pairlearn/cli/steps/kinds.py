@@ -1,0 +1,48 @@
+"""What each kind of model is for, in its own language."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Kind(NamedTuple):
+    """What a model answers, what its score means, and whether larger scores mean more alike."""
+
+    answers: str
+    score: str
+    alike: bool = True
+
+
+VERIFIES = Kind("do two examples belong together?", "larger = more alike")
+DISTANCE = Kind("how far apart are two examples, learnt from a stream of pairs?", "larger = nearer")
+CLASSIFIES = Kind("which class is an example of, by any similarity?", "of a class, not of a pair", alike=False)
+KINDS = {
+    "PairSVC": VERIFIES,
+    "TransductivePairSVC": VERIFIES,
+    "StackedPairSVC": VERIFIES,
+    "NormalisedScorer": VERIFIES,
+    "OneClassPairSVM": Kind("is a pair like those that belong together?", "larger = more like them"),
+    "OneClassPairSphere": Kind("is a pair like those that belong together?", "larger = more like them"),
+    "PairRanker": Kind("which of two examples comes first?", "> 0 = the left one", alike=False),
+    "PairSVR": Kind("which number belongs to a pair?", "the number itself", alike=False),
+    "Verifier": Kind("do two examples belong together, yes or no?", "larger = more alike; yes from the threshold on"),
+    "Gallery": Kind("who among the enrolled identities is it?", "larger = more alike; one per identity"),
+    "Pipeline": Kind("what its last step answers, after the examples were transformed", "that of its last step"),
+    "OnlinePseudoMetric": DISTANCE,
+    "KernelPseudoMetric": DISTANCE,
+    "BasisExpansion": Kind("which vector stands for an example, by any similarity?", "none", alike=False),
+    "IndefiniteNystrom": Kind("which vector stands for an example, by any similarity?", "none", alike=False),
+    "BasisSVC": CLASSIFIES,
+}
+BASELINE = Kind("do two examples belong together? A baseline, to compare with", "larger = more alike")
+
+
+def kind_of(name: str) -> Kind:
+    """What a class of models is for; classes that are not listed are baselines."""
+    return KINDS.get(name, BASELINE)
+
+
+def title_of(model: Any) -> str:
+    """A model in a sentence: what it is, and what it answers."""
+    name = type(model).__name__
+    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name} ({kind_of(name).answers})"

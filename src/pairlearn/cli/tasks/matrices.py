@@ -1,0 +1,40 @@
+"""Tables that hold the similarity of every example with every other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from pairlearn.cli.run import Run
+from pairlearn.data.tables import ExampleTable
+from pairlearn.errors import InputError
+from pairlearn.words import counted
+
+
+def as_matrix(run: Run, table: ExampleTable, role: str = "examples") -> ExampleTable:
+    """The table with its columns in the order of its rows, where their names are the ids; it must be square.
+
+    The record remembers that order, so that new rows are read by the names of their columns.
+    """
+    n, width = table.examples.shape
+    if n != width:
+        raise InputError(
+            f"{table.source} has {counted(n, 'row')} and {counted(width, 'column')} of numbers, but a precomputed "
+            "matrix has a row and a column for every example; see --id-column and --drop"
+        )
+    names = () if table.layout is None else table.layout.columns
+    if table.layout is None or table.layout.id is None or len(names) < n or names == table.ids:
+        return table
+    if set(names) != set(table.ids):
+        strange = next(name for name in names if name not in set(table.ids))
+        raise InputError(
+            f"{table.source} has a column {strange!r}, but no row of this id; name the columns of the matrix by "
+            "the ids of its rows"
+        )
+    places = {name: place for place, name in enumerate(names)}
+    layout = replace(table.layout, columns=table.ids)
+    run.inputs[role]["layout"] = layout.as_json()
+    run.note(f"{table.source}: columns are taken in the order of the rows, by their names")
+    matrix = np.ascontiguousarray(table.examples[:, [places[key] for key in table.ids]])
+    return replace(table, examples=matrix, layout=layout)

@@ -1,0 +1,34 @@
+"""Cells of tables as text: ids, empty cells and numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+MISSING = ("", "nan", "na", "null", "none", "n/a")
+"""Spellings of a cell without a value."""
+
+
+def plain_text(value: object) -> str | None:
+    """A cell as text, None for an empty one.
+
+    >>> [plain_text(cell) for cell in (7.0, 0.5, "007", None)]
+    ['7', '0.5', '007', None]
+    """
+    # Parquet and NumPy may hold whole numbers as floats: 7.0 is the id 7.
+    if isinstance(value, float):
+        return None if np.isnan(value) else str(int(value)) if value.is_integer() else repr(value)
+    return None if value is None else str(value)
+
+
+def is_missing(cell: object) -> bool:
+    """Whether a cell holds no value."""
+    return cell is None or str(cell).strip().lower() in MISSING
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell reads as a number."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,9 @@
+from . import blocks as blocks
+from . import images as images
+from . import plain as plain
+from . import pola as pola
+from . import products as products
+from . import rates as rates
+from . import smo as smo
+from . import steps as steps
+from . import tables as tables

@@ -1,0 +1,136 @@
+"""`pairlearn identify`: answers and rates are those of a search by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars
+import pytest
+
+import pairlearn as pl
+from pairlearn.persist.known import MODELS
+
+KNOWN = ("--class-column", "person")
+FEATURES = [f"e{t}" for t in range(6)]
+Call = Callable[..., Any]
+
+
+def by_hand(people: Path, threshold: float = -np.inf) -> dict[str, Any]:
+    """Mean score of every probe with every enrolled person, pair by pair, and what follows from it."""
+    model = pl.load(people / "model.safetensors")
+    enrolled, probes = polars.read_csv(people / "gallery.csv"), polars.read_parquet(people / "probes.parquet")
+    names = sorted(set(enrolled["person"]))
+    scores = np.zeros((len(probes), len(names)))
+    for k, name in enumerate(names):
+        others = enrolled.filter(polars.col("person") == name).select(FEATURES).to_numpy()
+        for i, row in enumerate(probes.select(FEATURES).to_numpy()):
+            pairs = pl.Pairs(np.vstack([row, others]), [0] * len(others), range(1, len(others) + 1))
+            scores[i, k] = model.decision_function(pairs).mean()
+    best = np.array(names)[scores.argmax(axis=1)]
+    truth = probes["person"].to_numpy()
+    mated = np.isin(truth, names)
+    right = (best == truth) & (scores.max(axis=1) >= threshold)
+    return {
+        "best": best,
+        "score": scores.max(axis=1),
+        "rank-1": (best == truth)[mated].mean(),
+        "fnir": 1 - right[mated].mean(),
+        "fpir": (scores.max(axis=1) >= threshold)[~mated].mean(),
+    }
+
+
+def test_answers_and_rates_are_those_of_a_search_by_hand(people: Path, call: Call) -> None:
+    out, expected = people / "found.csv", by_hand(people, threshold=0.5)
+    args = ("identify", people / "model.safetensors", people / "gallery.csv", people / "probes.parquet", *KNOWN)
+    result = json.loads(call(*args, "--out", out, "--threshold", 0.5, "--top", 3, "--json").stdout)
+    found = polars.read_csv(out)
+    assert found.columns == ["probe", "rank", "identity", "score", "decision"]
+    first = found.filter(polars.col("rank") == 1)
+    assert first["identity"].to_list() == expected["best"].tolist()
+    np.testing.assert_allclose(first["score"], expected["score"], rtol=1e-9)
+    assert (first["decision"] == "match").to_list() == (expected["score"] >= 0.5).tolist()
+    for rate in ("rank-1", "fnir", "fpir"):
+        assert result["rates"]["model"][rate] == pytest.approx(expected[rate])
+    assert result["rates"]["euclid"]["fpir"] <= result["rates"]["model"]["fpir"]
+    assert (result["mated"], result["others"], result["copies"]) == (30, 25, 0)
+    assert (people / "found.csv.run.json").exists()
+
+
+def test_a_threshold_for_searches_accepts_so_many_strangers(people: Path, call: Call) -> None:
+    """Of the enrolled examples, searched among the others' identities, the share asked for is accepted."""
+    args = ("identify", people / "model.safetensors", people / "gallery.csv", people / "probes.parquet", *KNOWN)
+    result = json.loads(call(*args, "--fpir", 0.2, "--json").stdout)
+    enrolled = polars.read_csv(people / "gallery.csv")
+    X, who = enrolled.select(FEATURES).to_numpy(), enrolled["person"].to_numpy()
+    scores = pl.Gallery(pl.load(people / "model.safetensors"), X, who).score(X)
+    scores[np.unique(who)[None, :] == who[:, None]] = -np.inf
+    assert (scores.max(axis=1) >= result["threshold"]).sum() == 0.2 * len(X)
+
+
+def test_without_identities_of_probes_it_answers_all_the_same(people: Path, call: Call) -> None:
+    polars.read_parquet(people / "probes.parquet").drop("person").write_csv(people / "probes.csv")
+    args = ("identify", people / "model.safetensors", people / "gallery.csv", people / "probes.csv", *KNOWN)
+    shown = call(*args, "--top", 2)
+    assert len(shown.stdout.splitlines()) == 1 + 2 * 55
+    assert "not known" in shown.stderr
+
+
+def test_probes_that_are_enrolled_do_not_count(people: Path, call: Call) -> None:
+    args = ("identify", people / "model.safetensors", people / "gallery.csv", people / "faces.parquet", *KNOWN)
+    result = json.loads(call(*args, "--json").stdout)
+    assert (result["copies"], result["mated"], result["others"]) == (20, 30, 150)
+
+
+def test_a_baseline_does_not_beat_itself(people: Path, call: Call) -> None:
+    pl.save(pl.EuclidBaseline(threshold=-1.0), people / "euclid.safetensors")
+    args = ("identify", people / "euclid.safetensors", people / "gallery.csv", people / "probes.parquet", *KNOWN)
+    result = json.loads(call(*args, "--json").stdout)
+    assert result["rates"]["model"] == result["rates"]["euclid"]
+    assert result["verdict"]["verdict"] != "better"
+
+
+def test_a_verifier_brings_threshold_and_probability(people: Path, call: Call) -> None:
+    verifier = pl.Verifier(pl.load(people / "model.safetensors"), 0.25)
+    pl.save(verifier, people / "verifier.safetensors")
+    args = ("identify", people / "verifier.safetensors", people / "gallery.csv", people / "probes.parquet", *KNOWN)
+    out = people / "found.npz"
+    call(*args, "--out", out)
+    found = np.load(out)
+    assert ((found["decision"] == "match") == (found["score"] >= 0.25)).all()
+
+
+@pytest.mark.skipif("Gallery" not in MODELS, reason="galleries cannot be saved")
+def test_a_saved_gallery_gives_the_same_answers(people: Path, call: Call) -> None:
+    saved, one, two = (people / name for name in ("saved.safetensors", "one.csv", "two.csv"))
+    args = ("identify", people / "model.safetensors", people / "gallery.csv", people / "probes.parquet", *KNOWN)
+    call(*args, "--fpir", 0.1, "--out", one, "--save-gallery", saved)
+    call("identify", saved, people / "probes.parquet", "--out", two)
+    assert one.read_text() == two.read_text()
+    call("identify", saved, people / "gallery.csv", people / "probes.parquet", code=1)
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["gallery.csv"], "give GALLERY and PROBES"),
+        (["gallery.csv", "probes.parquet", "--pool", "median"], "--pool is one of mean"),
+        (["gallery.csv", "probes.parquet", "--fmr", "0.1", "--fpir", "0.1"], "give one of them"),
+        (["gallery.csv", "probes.parquet", "--fpir", "7"], "between 0 and 1"),
+        (["gallery.csv", "nobody.csv"], "there is no file"),
+    ],
+)
+def test_what_a_user_can_mend_is_one_line(people: Path, call: Call, args: list[str], words: str) -> None:
+    placed = [people / arg if "." in arg and "0" not in arg else arg for arg in args]
+    result = call("identify", people / "model.safetensors", *placed, *KNOWN, code=1)
+    assert words in result.stderr.splitlines()[-1]
+
+
+def test_a_ranker_does_not_identify(people: Path, call: Call) -> None:
+    X = polars.read_csv(people / "train.csv").select(FEATURES).to_numpy()
+    pl.save(pl.PairRanker().fit(pl.Pairs(X, [0, 2], [1, 3]), [1, -1]), people / "ranker.safetensors")
+    result = call("identify", people / "ranker.safetensors", people / "gallery.csv", people / "probes.parquet", code=1)
+    assert "which of two examples comes first" in result.stderr

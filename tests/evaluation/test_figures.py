@@ -1,0 +1,54 @@
+"""Figures that are means over pairs: their limits against closed forms and simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+from pairlearn.evaluation.figures import Figure, judged
+from pairlearn.evaluation.resampling.units import numbered_units, single_units
+
+ACCURACY = Figure("accuracy", "accuracy", "percent", larger_is_better=True, bounds=(0.0, 1.0))
+RMSE = Figure("rmse", "RMSE", root=True)
+
+
+def test_limits_of_single_examples_are_those_of_clopper_and_pearson() -> None:
+    right = np.repeat([1.0, 0.0], [199, 1])
+    found = ACCURACY.interval(right, single_units(200), "example")
+    assert (found.low, found.high) == pytest.approx((beta.ppf(0.025, 199, 2), beta.ppf(0.975, 200, 1)))
+
+
+def test_rmse_varies_as_often_as_its_limits_say() -> None:
+    rng, inside = np.random.default_rng(0), 0
+    for _ in range(200):
+        found = RMSE.interval(rng.normal(size=300) ** 2, single_units(300), "pair")
+        inside += found.low <= 1.0 <= found.high
+    assert 182 <= inside <= 200
+
+
+def test_examples_that_share_pairs_make_limits_wider() -> None:
+    rng = np.random.default_rng(0)
+    left, right = np.triu_indices(25, 1)
+    ease = rng.normal(size=25)
+    worth = (ease[left] + ease[right] + rng.normal(size=len(left)) > 0).astype(float)
+    shared = ACCURACY.interval(worth, numbered_units(left, right), "example")
+    single = ACCURACY.interval(worth, single_units(len(left)), "pair")
+    assert shared.high - shared.low > 1.5 * (single.high - single.low)
+    assert (shared.n_units, single.n_units) == (25, len(left))
+
+
+def test_a_difference_cancels_what_is_hard_for_both() -> None:
+    rng = np.random.default_rng(0)
+    errors = rng.normal(size=200) ** 2
+    found = judged(RMSE, errors, {"other": 1.1 * errors, "far": 9.0 * errors}, single_units(200), "pair")
+    assert found.best == "other"
+    assert found.relation == "better"
+    assert judged(RMSE, errors, {"same": errors}, single_units(200), "pair").relation == "tied"
+
+
+def test_one_example_in_every_pair_has_no_limits() -> None:
+    units = numbered_units(np.zeros(5), np.arange(1, 6))
+    found = judged(ACCURACY, np.ones(5), {"a coin": np.full(5, 0.5)}, units, "example")
+    assert found.relation == "tied"
+    assert "too few pairs for limits" in found.words
