@@ -124,7 +124,8 @@ def test_every_situation_has_its_next_step() -> None:
     assert step(0.01, 0.02, search="", best="plda") == "Use plda: it is simpler."
     assert step(-0.01, 0.02) == "Try `pairlearn select`, which compares many machines."
     assert step(-0.01, 0.02, search="") == "Use Euclid, which is as good here: it needs no training."
-    assert step(0.0, 0.0, n_units=500, search="").startswith("Use Euclid, which is as good")
+    # The very same scores: no number of identities would tell them apart.
+    assert step(0.0, 0.0, n_units=5, search="").startswith("Use Euclid, which is as good")
 
 
 def test_a_tie_of_few_identities_asks_for_as_many_as_would_tell() -> None:

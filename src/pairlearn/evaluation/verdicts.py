@@ -157,11 +157,6 @@ class Verdict:
 
     # -- numbers in words
 
-    @property
-    def half(self) -> float:
-        """Half the distance of the limits."""
-        return (self.difference.high - self.difference.low) / 2
-
     def _written(self, value: float) -> str:
         return f"{100 * value:.3g} %" if self.measure.unit == PERCENT else f"{value:.3g}"
 
@@ -251,9 +246,11 @@ def _more_units(it: Verdict) -> str:
     found = it.difference
     if not found.n_units:
         return "Test on more pairs: these are too few for any limits."
-    share = abs(found.estimate) / it.half if it.half else 1.0
+    # To the limit on the other side of 0: what it would have to come nearer by.
+    reach = found.high - found.estimate if found.estimate < 0 else found.estimate - found.low
+    share = abs(found.estimate) / reach
     enough = f"; about {_round_up(found.n_units / share**2):,} would tell such a difference" if share > 0.1 else ""
-    left_open = f"{found.n_units:,} leave ± {it.gap(it.half, '.2g')}{it.points} open"
+    left_open = f"{found.n_units:,} leave ± {it.gap(reach, '.2g')}{it.points} open"
     return f"Test on more {plural_of(found.unit)}: {left_open}{enough}."
 
 
@@ -267,7 +264,7 @@ STEPS: tuple[tuple[Relation, Callable[[Verdict], bool], Callable[[Verdict], str]
     ("better", lambda it: True, lambda it: it.use),
     ("worse", lambda it: it.search != "", lambda it: f"Use {it.best}: {_simpler(it)}; or try {it.search}."),
     ("worse", lambda it: True, lambda it: f"Use {it.best}: {_simpler(it)}."),
-    ("tied", lambda it: it.difference.n_units < FEW, _more_units),
+    ("tied", lambda it: it.difference.n_units < FEW and it.difference.low < it.difference.high, _more_units),
     ("tied", lambda it: it.search != "", lambda it: f"Try {it.search}."),
     ("tied", lambda it: True, lambda it: f"Use {it.best}, which is as good here: {_simpler(it)}."),
 )
