@@ -12,6 +12,7 @@ import polars
 import pytest
 
 import pairlearn as pl
+from pairlearn.cli.steps.identifying import _error
 from pairlearn.persist.known import MODELS
 
 KNOWN = ("--class-column", "person")
@@ -91,6 +92,22 @@ def test_a_baseline_does_not_beat_itself(people: Path, call: Call) -> None:
     result = json.loads(call(*args, "--json").stdout)
     assert result["rates"]["model"] == result["rates"]["euclid"]
     assert result["verdict"]["verdict"] != "better"
+
+
+def test_one_identity_says_nothing_of_who_wins(people: Path, call: Call) -> None:
+    probes = polars.read_parquet(people / "probes.parquet")
+    probes.filter(polars.col("person") == "p30").write_csv(people / "few.csv")
+    args = ("identify", people / "model.safetensors", people / "gallery.csv", people / "few.csv", *KNOWN)
+    assert json.loads(call(*args, "--json").stdout)["verdict"]["verdict"] == "too few"
+
+
+def test_limits_are_those_of_a_bootstrap_over_identities() -> None:
+    rng = np.random.default_rng(0)
+    unit = np.repeat(np.arange(60), 5)
+    gain = (rng.normal(size=60)[unit] + rng.normal(size=300) > 1.2).astype(float)
+    sums = np.bincount(unit, gain)
+    drawn = sums[rng.integers(0, 60, (4000, 60))].sum(axis=1) / 300
+    assert _error(gain, unit) == pytest.approx(drawn.std(), rel=0.06)
 
 
 def test_a_verifier_brings_threshold_and_probability(people: Path, call: Call) -> None:

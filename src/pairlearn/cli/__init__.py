@@ -1,11 +1,11 @@
 """The command line: from a table to a decision.
 
 `commands/` holds what a user can type, one file per command: signature, help, and the steps in their order. These files
-import nothing heavy, so that help appears at once; the steps stand in the files beside them (`fitting.py` for `fit`),
-which call public names of pairlearn. `app.py` lists the commands and turns what a user can mend into one line of
-advice, `options.py` holds the options that several commands share, `run.py` what every command does (read tables
-and say what was taken, load models, write results with a record of the run beside them), `terminal.py` everything that
-is shown.
+import nothing heavy, so that help appears at once; the steps stand in the files beside them (`fitting.py` for `fit`)
+and in `steps/`, which call public names of pairlearn. `app.py` lists the commands and turns what a user can mend into
+one line of advice, `options.py` holds the options that several commands share, `run.py` what every command does (read
+tables and say what was taken, load models, write results with a record of the run beside them), `terminal.py`
+everything that is shown.
 """
 
 from __future__ import annotations

@@ -38,6 +38,15 @@ MOST_SEARCHES, MOST_SCORES = 2_000, 20_000_000
 """Examples of the gallery, and scores of them, that a threshold is set by; of more a sample is taken."""
 SURE = 1.96
 """Standard errors beyond which a difference is called one: 95 % of the time."""
+FEWEST = 10
+"""Identities below which nothing is said of who wins."""
+VERDICTS = {
+    "better": "The model is better than untrained {rival}: {told}.",
+    "tied": "The model and untrained {rival} are tied: {told}. Use untrained {rival}, or learn from more identities.",
+    "worse": "The model is worse than untrained {rival}: {told}. Use untrained {rival}, or learn from more identities.",
+    "too few": "These are too few identities to tell the model from untrained {rival}: {told}. Give more probes.",
+}
+"""What is said of the model and the best baseline, with the next step."""
 
 
 # --------------------------------------------------------------------------- gallery and probes
@@ -299,31 +308,28 @@ def verdict_of(systems: Mapping[str, Found], judged: Judged, probes: ExampleTabl
     best = max(hits, key=lambda name: hits[name].mean())
     gain = own - hits[best]
     _, unit = np.unique(np.array(probes.classes)[judged.mated], return_inverse=True)
-    # Probes of one identity stand or fall together: the error of the mean comes from sums over identities.
-    error = float(np.sqrt((np.bincount(unit, gain - gain.mean()) ** 2).sum()) / len(gain))
-    mean = float(gain.mean())
-    relation = "better" if mean > SURE * error else "worse" if mean < -SURE * error else "tied"
+    mean, limit, n = float(gain.mean()), SURE * _error(gain, unit), int(unit.max()) + 1
+    relation = "better" if mean > limit else "worse" if mean < -limit else "tied"
+    relation = "too few" if n < FEWEST else relation
+    told = (
+        f"{percent(own.mean())} against {percent(hits[best].mean())} at rank 1, difference {100 * mean:+.2f} ± "
+        f"{100 * limit:.2f} points over {counted(n, 'identity')}"
+    )
     return {
         "verdict": relation,
         "against": best,
         "gain": mean,
-        "limits": [mean - SURE * error, mean + SURE * error],
-        "identities": int(unit.max()) + 1,
-        "words": _words(relation, titled(best), own.mean(), hits[best].mean(), mean, SURE * error, int(unit.max()) + 1),
+        "limits": [mean - limit, mean + limit],
+        "identities": n,
+        "words": VERDICTS[relation].format(rival=titled(best), told=told),
     }
 
 
-def _words(relation: str, rival: str, own: float, other: float, mean: float, limit: float, identities: int) -> str:
-    says = {
-        "better": f"The model is better than untrained {rival}",
-        "tied": f"The model and untrained {rival} are tied",
-        "worse": f"The model is worse than untrained {rival}",
-    }
-    step = "" if relation == "better" else f"; use untrained {rival}, or learn from more identities"
-    return (
-        f"{says[relation]} at rank 1: {percent(own)} against {percent(other)} (difference {100 * mean:+.2f} ± "
-        f"{100 * limit:.2f} points over {counted(identities, 'identity')}){step}."
-    )
+def _error(gain: Floats, unit: Ints) -> float:
+    """Standard error of the mean gain over draws of identities: probes of one identity stand or fall together."""
+    n = int(unit.max()) + 1
+    sums = np.bincount(unit, gain - gain.mean())
+    return float(np.sqrt((sums**2).sum() * n / max(n - 1, 1)) / len(gain))
 
 
 # --------------------------------------------------------------------------- what is said
