@@ -54,8 +54,8 @@ def decide(
     With a confidence the *true* rate, over identities not seen, meets the target that often.
     """
     options = dict(locals())
-    from pairlearn.cli import scoring
     from pairlearn.cli.run import Run
+    from pairlearn.cli.steps import scoring
 
     run = Run("decide", options, as_json)
     run.check_outputs(out, force=force)

@@ -17,6 +17,6 @@ def demo(
 
     Writes DET curves (det.png) and the figures (results.json).
     """
-    from pairlearn.cli import demonstrating
+    from pairlearn.cli.steps import demonstrating
 
     demonstrating.demonstrate(out_dir, seed, demonstrating.QUICK if quick else demonstrating.Sizes())

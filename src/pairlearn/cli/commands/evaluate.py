@@ -76,8 +76,8 @@ def evaluate(
     Tables that `pairlearn score` wrote of a ranker or a regression are judged by accuracy of order or by RMSE.
     """
     options = dict(locals())
-    from pairlearn.cli import evaluating
     from pairlearn.cli.run import Run
+    from pairlearn.cli.steps import evaluating
 
     run = Run("evaluate", options, as_json)
     run.check_outputs(page, csv, markdown, force=force)

@@ -92,8 +92,8 @@ def fit(
     """
     options = dict(locals())
     weights, memory = class_weights(class_weight), memory_bytes(memory_budget)
-    from pairlearn.cli import fitting
     from pairlearn.cli.run import Run
+    from pairlearn.cli.steps import fitting
 
     run = Run("fit", options, as_json)
     run.check_outputs(out, force=force)

@@ -93,8 +93,8 @@ def fit(
     options = dict(locals())
     memory = memory_bytes(memory_budget)
     import pairlearn as pl
-    from pairlearn.cli import fitting
     from pairlearn.cli.run import Run
+    from pairlearn.cli.steps import fitting
     from pairlearn.cli.tasks import ranking
 
     run = Run("rank fit", options, as_json)
@@ -138,8 +138,8 @@ def predict(
 ) -> None:
     """Predict who comes first in each pair; where that is known, say how often it is right."""
     options = dict(locals())
-    from pairlearn.cli import scoring
     from pairlearn.cli.run import Run
+    from pairlearn.cli.steps import scoring
     from pairlearn.cli.tasks import ranking
 
     run = Run("rank predict", options, as_json)

@@ -78,8 +78,8 @@ def regress(
     options = dict(locals())
     memory = memory_bytes(memory_budget)
     import pairlearn as pl
-    from pairlearn.cli import fitting
     from pairlearn.cli.run import Run
+    from pairlearn.cli.steps import fitting
     from pairlearn.cli.tasks import regressing
 
     run = Run("regress", options, as_json)

@@ -60,8 +60,8 @@ def score(
     labels it also prints error rates, beside those of the untrained Euclid and cosine baselines.
     """
     options = dict(locals())
-    from pairlearn.cli import scoring
     from pairlearn.cli.run import Run
+    from pairlearn.cli.steps import scoring
 
     run = Run("score", options, as_json)
     run.check_table(out, force=force)

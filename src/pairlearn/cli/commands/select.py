@@ -61,8 +61,8 @@ def select(
     """
     options = dict(locals())
     memory = memory_bytes(memory_budget)
-    from pairlearn.cli import selecting
     from pairlearn.cli.run import Run
+    from pairlearn.cli.steps import selecting
 
     run = Run("select", options, as_json)
     run.check_outputs(out, force=force)

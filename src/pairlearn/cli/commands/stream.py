@@ -58,8 +58,8 @@ def stream(
     Ctrl-C stops: the metric is written, and a line says how to go on. So does a bad line.
     """
     options = dict(locals())
-    from pairlearn.cli import streaming
     from pairlearn.cli.run import Run
+    from pairlearn.cli.steps import streaming
 
     run = Run("stream", options, as_json)
     # A model is there to go on with, and after --skip so are predictions.

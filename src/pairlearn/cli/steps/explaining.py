@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pairlearn as pl
-from pairlearn.cli.fitting import WORDS
 from pairlearn.cli.run import Run, learnt_from
+from pairlearn.cli.steps.fitting import WORDS
 from pairlearn.cli.steps.kinds import title_of
 from pairlearn.cli.terminal import percent, say
 from pairlearn.cli.terminal import table as figures

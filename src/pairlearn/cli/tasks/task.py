@@ -11,7 +11,7 @@ import numpy as np
 from scipy import stats
 
 import pairlearn as pl
-from pairlearn.cli.fitting import WORDS
+from pairlearn.cli.steps.fitting import WORDS
 from pairlearn.data.tables import PairTable
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores, area_under_roc, concordance_index

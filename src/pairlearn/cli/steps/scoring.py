@@ -11,10 +11,10 @@ import numpy as np
 from rich.console import Console
 
 import pairlearn as pl
-from pairlearn.cli.comparison import MODEL, curves_of, rates, rates_table, show_verdict, verdict
-from pairlearn.cli.comparison import scored as systems_of
-from pairlearn.cli.fitting import WORDS, spelled
 from pairlearn.cli.run import Run, known_ids, learnt_from
+from pairlearn.cli.steps.comparison import MODEL, curves_of, rates, rates_table, show_verdict, verdict
+from pairlearn.cli.steps.comparison import scored as systems_of
+from pairlearn.cli.steps.fitting import WORDS, spelled
 from pairlearn.cli.tasks import judging
 from pairlearn.cli.tasks.task import Task, task_of
 from pairlearn.cli.terminal import percent, say
