@@ -18,15 +18,16 @@ from typer.core import TyperCommand, TyperGroup
 
 from pairlearn._version import __version__
 from pairlearn.cli import STOPPED
-from pairlearn.cli.options import HELP, steps
+from pairlearn.cli.options import HELP, spread, steps
 
 
 class Command(NamedTuple):
-    """A line of the list: what the command does, and an example."""
+    """A line of the list: what the command does, an example, and where it is, if not in the file of its name."""
 
     help: str
     example: str
     panel: str = "From a table to a decision"
+    module: str = ""
 
 
 COMMANDS: dict[str, Command] = {
@@ -45,6 +46,7 @@ COMMANDS: dict[str, Command] = {
     "decide": Command(
         "Set a threshold at a false match rate, and probabilities, and write a model that decides.",
         "pairlearn decide model.safetensors faces.parquet dev-pairs.csv --fmr 0.02 --out verifier.safetensors",
+        module="score",
     ),
     "score": Command(
         "Score pairs with a model: larger means more alike; of a ranker, who comes first; of a regression, how much.",
@@ -121,12 +123,15 @@ class Commands(TyperGroup):
 
 def load_command(name: str) -> Any:
     """The command with its options, or the group of its steps."""
-    found = getattr(import_module(f"pairlearn.cli.commands.{name}"), name)
+    found = getattr(import_module(f"pairlearn.cli.commands.{COMMANDS[name].module or name}"), name)
     epilog = f"Example: {COMMANDS[name].example}"
     if not isinstance(found, typer.Typer):
         alone = steps("")
         alone.command(name, epilog=epilog)(found)
         found = alone
+    for each in found.registered_commands:
+        assert each.callback is not None
+        each.callback = spread(each.callback)
     command: Any = typer.main.get_command(found)
     for each in getattr(command, "commands", {name: command}).values():
         each.callback = one_line_errors(each.callback)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
 
 FORMATS = ".csv, .tsv, .jsonl, .parquet, .npz or .npy; - for standard input"
 TABLE, PAIRS, OUTPUT = "The table of examples", "The table of pairs", "Output"
+RIGHT = "The table of right examples, if they are of another kind"
 
 HELP = {"help_option_names": ["-h", "--help"]}
 
@@ -71,12 +75,7 @@ Unseen = Annotated[
 Tol = Annotated[float, typer.Option(help="KKT gap at which the solver stops.")]
 ModelOut = Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")]
 Seed = Annotated[int, typer.Option(help="Seed of every random choice.")]
-RightExamples = Annotated[
-    Path | None,
-    typer.Option(
-        help="Table of the right examples, if they are of another kind than the left ones.", rich_help_panel=PAIRS
-    ),
-]
+RightExamples = Annotated[Path | None, typer.Option(help="Table of the right examples.", rich_help_panel=RIGHT)]
 TimeBudget = Annotated[float | None, typer.Option(help="Seconds after which the best model so far is kept.")]
 MemoryBudget = Annotated[str | None, typer.Option(help="Most memory to use, e.g. 4GB. Default: 60 % of what is free.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist already.", rich_help_panel=OUTPUT)]
@@ -99,13 +98,83 @@ def steps(text: str) -> typer.Typer:
     )
 
 
-def columns_of(
-    id_column: str | None, class_column: str | None, features: list[str] | None, drop: list[str] | None
-) -> Columns:
-    """What the user says of a table of examples."""
-    from pairlearn.data.layout import Columns
+# --------------------------------------------------------------------------- options that belong together
 
-    return Columns(id_column, class_column, tuple(features or ()), tuple(drop or ()))
+
+@dataclass(frozen=True)
+class TableOptions:
+    """What the user says of the table of examples."""
+
+    id_column: IdColumn = None
+    class_column: ClassColumn = None
+    features: Features = None
+    drop: Drop = None
+
+    def columns(self) -> Columns:
+        """The same for reading."""
+        from pairlearn.data.layout import Columns
+
+        return Columns(self.id_column, self.class_column, tuple(self.features or ()), tuple(self.drop or ()))
+
+
+@dataclass(frozen=True)
+class RightOptions:
+    """The table of the right examples, and what the user says of it."""
+
+    right_examples: RightExamples = None
+    right_id_column: Annotated[
+        str | None, typer.Option(help="Column of its ids. Default: as for EXAMPLES.", rich_help_panel=RIGHT)
+    ] = None
+    right_features: Annotated[
+        list[str] | None, typer.Option(help="Its columns to learn from.", rich_help_panel=RIGHT)
+    ] = None
+    right_drop: Annotated[list[str] | None, typer.Option(help="Its columns to leave out.", rich_help_panel=RIGHT)] = (
+        None
+    )
+
+    def columns(self) -> Columns:
+        """The same for reading."""
+        return TableOptions(self.right_id_column, None, self.right_features, self.right_drop).columns()
+
+
+@dataclass(frozen=True)
+class PairOptions:
+    """What the user says of the table of pairs."""
+
+    left_column: LeftColumn = "left"
+    right_column: RightColumn = "right"
+    label_column: LabelColumn = "label"
+
+    @property
+    def names(self) -> tuple[str, str, str]:
+        """The columns of left and right ids and of labels."""
+        return self.left_column, self.right_column, self.label_column
+
+
+def spread(function: Callable[..., None]) -> Callable[..., None]:
+    """A command whose groups of options are single options for the user: a group stands once, here, and is one value.
+
+    Parameters that are annotated with a dataclass are replaced by its fields; calls put the fields together again.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    parameters: list[Parameter] = []
+    for name, own in signature(function).parameters.items():
+        given = signature(groups[name]).parameters.values() if name in groups else [own]
+        known = get_type_hints(groups[name], include_extras=True) if name in groups else hints
+        parameters += [each.replace(annotation=known[each.name], kind=Parameter.KEYWORD_ONLY) for each in given]
+
+    @wraps(function)
+    def command(**options: Any) -> None:
+        put_together = {
+            name: group(**{field.name: options.pop(field.name) for field in fields(group)})
+            for name, group in groups.items()
+        }
+        function(**options, **put_together)
+
+    command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {each.name: each.annotation for each in parameters}
+    return command
 
 
 def memory_bytes(text: str | None) -> float | None:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, is_dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from rich.console import Console
 
 import pairlearn as pl
 from pairlearn._version import __version__
+from pairlearn.cli.options import RightOptions
 from pairlearn.cli.terminal import say
 from pairlearn.data.files.sheet import Sheet, read_sheet
 from pairlearn.data.files.sources import Source, find_source
@@ -70,6 +71,12 @@ class Run:
         assert table.layout is not None
         self.inputs[role]["layout"] = table.layout.as_json()
         return table
+
+    def right_examples(self, given: RightOptions, learnt: Mapping[str, Any] | None = None) -> ExampleTable | None:
+        """The table of the right examples, if they have one of their own."""
+        if given.right_examples is None:
+            return None
+        return self.examples(given.right_examples, given.columns(), learnt=learnt, role="right")
 
     def pairs(self, path: Path | Source, left: str, right: str, label: str | None, *, role: str = "pairs") -> PairTable:
         """A table of pairs."""
@@ -159,7 +166,9 @@ class Run:
             print(json.dumps(result, default=str))
 
     def _facts(self) -> dict[str, Any]:
-        options = {name: _plain(value) for name, value in self.options.items()}
+        groups = [asdict(value) for value in self.options.values() if is_dataclass(value)]  # type: ignore[arg-type]
+        single = {name: value for name, value in self.options.items() if not is_dataclass(value)}
+        options = {name: _plain(value) for part in (single, *groups) for name, value in part.items()}
         return {"command": self.command, "options": options, "pairlearn": __version__, "inputs": self.inputs}
 
 

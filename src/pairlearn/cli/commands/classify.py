@@ -9,18 +9,14 @@ import typer
 
 from pairlearn.cli.options import (
     AsJson,
-    ClassColumn,
-    Drop,
     Examples,
-    Features,
     Folds,
     Force,
-    IdColumn,
     Model,
     ModelOut,
     Seed,
+    TableOptions,
     TableOut,
-    columns_of,
     steps,
 )
 
@@ -44,10 +40,7 @@ def fit(
     ] = None,
     folds: Folds = 5,
     seed: Seed = 0,
-    id_column: IdColumn = None,
-    class_column: ClassColumn = None,
-    features: Features = None,
-    drop: Drop = None,
+    table_options: TableOptions = TableOptions(),
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -59,7 +52,7 @@ def fit(
 
     run = Run("classify fit", options, as_json)
     run.check_outputs(out, force=force)
-    columns = columns_of(id_column, class_column, features, drop)
+    columns = table_options.columns()
     table = classifying.training_of(run, examples, columns, similarity)
     model = pl.BasisSVC(similarity, n_bases=bases, C=C, random_state=seed)
     classifying.train(model, table)
@@ -79,10 +72,7 @@ def predict(
         ),
     ],
     out: TableOut = Path("-"),
-    id_column: IdColumn = None,
-    class_column: ClassColumn = None,
-    features: Features = None,
-    drop: Drop = None,
+    table_options: TableOptions = TableOptions(),
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -95,7 +85,7 @@ def predict(
     run = Run("classify predict", options, as_json)
     run.check_table(out, force=force)
     machine, about = classifying.classifier_of(run, model)
-    table = classifying.new_examples(run, about, examples, columns_of(id_column, class_column, features, drop))
+    table = classifying.new_examples(run, about, examples, table_options.columns())
     found = classifying.told(machine, table)
     result: dict[str, object] = {"model": str(model), "examples": len(table.ids)}
     if table.classes is not None:

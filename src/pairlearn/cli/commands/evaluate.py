@@ -9,13 +9,9 @@ import typer
 
 from pairlearn.cli.options import (
     AsJson,
-    ClassColumn,
-    Drop,
-    Features,
     Force,
-    IdColumn,
     LabelColumn,
-    columns_of,
+    TableOptions,
 )
 
 
@@ -63,10 +59,7 @@ def evaluate(
     level: Annotated[float, typer.Option(help="How often limits shall hold the truth.")] = 0.95,
     title: Annotated[str | None, typer.Option(help="Title of the report.")] = None,
     task: Annotated[str, typer.Option(help="What is told apart, and what the training had seen of it.")] = "",
-    id_column: IdColumn = None,
-    class_column: ClassColumn = None,
-    features: Features = None,
-    drop: Drop = None,
+    table_options: TableOptions = TableOptions(),
     label_column: LabelColumn = "label",
     force: Force = False,
     as_json: AsJson = False,
@@ -84,7 +77,7 @@ def evaluate(
     if evaluating.answers_of_another_task(run, scores, label_column, (page, csv, markdown)):
         return
     evaluating.check_page(page, images)
-    columns = columns_of(id_column, class_column, features, drop)
+    columns = table_options.columns()
     with evaluating.status() as progress:
         progress("reading scores")
         given = evaluating.Given.read(run, scores, label_column, examples, columns)

@@ -10,15 +10,11 @@ import typer
 from pairlearn.cli.options import (
     OUTPUT,
     AsJson,
-    ClassColumn,
-    Drop,
     Examples,
-    Features,
     Force,
-    IdColumn,
     Model,
-    RightExamples,
-    columns_of,
+    RightOptions,
+    TableOptions,
 )
 
 
@@ -38,11 +34,8 @@ def explain(
         Path | None,
         typer.Option(help="Waterfall of the contributions to draw: .png, .svg or .pdf.", rich_help_panel=OUTPUT),
     ] = None,
-    id_column: IdColumn = None,
-    class_column: ClassColumn = None,
-    features: Features = None,
-    drop: Drop = None,
-    right_examples: RightExamples = None,
+    table_options: TableOptions = TableOptions(),
+    right_options: RightOptions = RightOptions(),
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -59,8 +52,8 @@ def explain(
     explaining.check_picture(picture)
     run.check_outputs(picture, force=force)
     machine, about = run.model(model)
-    columns = columns_of(id_column, class_column, features, drop)
-    case = explaining.case_of(run, machine, about, (examples, right_examples), columns, (left, right))
+    columns = table_options.columns()
+    case = explaining.case_of(run, machine, about, examples, columns, right_options, (left, right))
     found = explaining.explained(run, case, by)
     result = explaining.result_of(machine, case, found)
     explaining.show(run, result, found, top)

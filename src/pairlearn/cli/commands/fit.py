@@ -9,23 +9,17 @@ import typer
 
 from pairlearn.cli.options import (
     AsJson,
-    ClassColumn,
-    Drop,
     Examples,
-    Features,
     Force,
-    IdColumn,
-    LabelColumn,
-    LeftColumn,
     MemoryBudget,
     ModelOut,
-    RightColumn,
-    RightExamples,
+    PairOptions,
+    RightOptions,
     Seed,
+    TableOptions,
     TimeBudget,
     Tol,
     class_weights,
-    columns_of,
     memory_bytes,
 )
 
@@ -75,14 +69,9 @@ def fit(
         bool,
         typer.Option("--reflexive/--no-reflexive", help="Without PAIRS: also pair every example with itself."),
     ] = False,
-    id_column: IdColumn = None,
-    class_column: ClassColumn = None,
-    features: Features = None,
-    drop: Drop = None,
-    right_examples: RightExamples = None,
-    left_column: LeftColumn = "left",
-    right_column: RightColumn = "right",
-    label_column: LabelColumn = "label",
+    table_options: TableOptions = TableOptions(),
+    right_options: RightOptions = RightOptions(),
+    pair_options: PairOptions = PairOptions(),
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -99,7 +88,7 @@ def fit(
     run.check_outputs(out, force=force)
     model = fitting.machine_of(
         machine,
-        kernel=kernel or ("tensor_metric" if right_examples is None else "tensor"),
+        kernel=kernel or ("tensor_metric" if right_options.right_examples is None else "tensor"),
         base=base,
         C=C,
         nu=nu,
@@ -109,9 +98,9 @@ def fit(
         memory_budget=memory,
         random_state=seed,
     )
-    table = run.examples(examples, columns_of(id_column, class_column, features, drop))
-    right = None if right_examples is None else run.examples(right_examples, columns_of(*[None] * 4), role="right")
-    given = None if pairs is None else run.pairs(pairs, left_column, right_column, label_column)
+    table = run.examples(examples, table_options.columns())
+    right = run.right_examples(right_options)
+    given = None if pairs is None else run.pairs(pairs, *pair_options.names)
     training = fitting.training_of(model, table, right, given, reflexive)
     notes = fitting.train(model, training)
     fitting.refuse_ignorant(model)

@@ -10,14 +10,10 @@ import typer
 from pairlearn.cli.options import (
     OUTPUT,
     AsJson,
-    ClassColumn,
-    Drop,
-    Features,
     Force,
-    IdColumn,
     Model,
     Seed,
-    columns_of,
+    TableOptions,
 )
 
 OPEN = "Strangers: answer unknown below a threshold"
@@ -64,10 +60,7 @@ def identify(
         Path | None, typer.Option(help="Write model, gallery and threshold as one file.", rich_help_panel=OUTPUT)
     ] = None,
     seed: Seed = 0,
-    id_column: IdColumn = None,
-    class_column: ClassColumn = None,
-    features: Features = None,
-    drop: Drop = None,
+    table_options: TableOptions = TableOptions(),
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -83,7 +76,7 @@ def identify(
     run = Run("identify", options, as_json)
     run.check_table(out, force=force)
     run.check_outputs(save_gallery, force=force)
-    columns = columns_of(id_column, class_column, features, drop)
+    columns = table_options.columns()
     known, source = identifying.enrol(run, model, gallery, probes, columns, pool)
     asked = identifying.Asked(threshold, fmr, fpir)
     known = known._replace(gallery=identifying.with_threshold(run, known.gallery, asked, seed))

@@ -12,16 +12,11 @@ from pairlearn.cli.options import (
     TABLE,
     AsJson,
     ClassColumn,
-    Drop,
     Examples,
-    Features,
     Force,
-    IdColumn,
-    LabelColumn,
-    LeftColumn,
-    RightColumn,
+    PairOptions,
     Seed,
-    columns_of,
+    TableOptions,
     steps,
 )
 
@@ -51,10 +46,7 @@ def sample(
     candidates: Annotated[int | None, typer.Option(help="With --hard: negatives to choose from. Default: all.")] = None,
     random_share: Annotated[float, typer.Option(help="With --hard: share of the negatives drawn at random.")] = 0.0,
     seed: Seed = 0,
-    id_column: IdColumn = None,
-    class_column: ClassColumn = None,
-    features: Features = None,
-    drop: Drop = None,
+    table_options: TableOptions = TableOptions(),
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -66,7 +58,7 @@ def sample(
     run = Run("pairs sample", options, as_json)
     run.check_table(out, force=force)
     mined = sampling.hard_of(hard, candidates, random_share)
-    table = run.examples(examples, columns_of(id_column, class_column, features, drop))
+    table = run.examples(examples, table_options.columns())
     found = sampling.drawn(
         run,
         table,
@@ -109,9 +101,7 @@ def split(
         str | None, typer.Option(help="Column of the ids in --examples.", show_default="id", rich_help_panel=TABLE)
     ] = None,
     class_column: ClassColumn = None,
-    left_column: LeftColumn = "left",
-    right_column: RightColumn = "right",
-    label_column: LabelColumn = "label",
+    pair_options: PairOptions = PairOptions(),
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -128,10 +118,9 @@ def split(
     shares = splitting.shares_of(parts)
     sheet = run.sheet(table, "table")
     targets = splitting.targets_of(run, table, out_dir, ending, shares, force)
-    names = (left_column, right_column, label_column)
-    if splitting.holds_pairs(sheet, names):
+    if splitting.holds_pairs(sheet, pair_options.names):
         known = splitting.known_classes(run, examples, id_column, class_column)
-        found = splitting.parts_of_pairs(sheet, names, known, shares, seed, apart)
+        found = splitting.parts_of_pairs(sheet, pair_options.names, known, shares, seed, apart)
     else:
         found = splitting.parts_of_examples(sheet, class_column, shares, seed)
     facts = splitting.facts_of(found)
@@ -155,13 +144,8 @@ def check(
     strict: Annotated[
         bool, typer.Option("--strict", help="End with exit code 1 if anything leaks or contradicts itself.")
     ] = False,
-    id_column: IdColumn = None,
-    class_column: ClassColumn = None,
-    features: Features = None,
-    drop: Drop = None,
-    left_column: LeftColumn = "left",
-    right_column: RightColumn = "right",
-    label_column: LabelColumn = "label",
+    table_options: TableOptions = TableOptions(),
+    pair_options: PairOptions = PairOptions(),
     as_json: AsJson = False,
 ) -> None:
     """Look for contradictory labels and repeated pairs, and for what training and test share.
@@ -174,9 +158,8 @@ def check(
 
     run = Run("pairs check", options, as_json)
     paths = checking.check_paths(train, test, examples, test_examples)
-    columns = columns_of(id_column, class_column, features, drop)
-    names = (left_column, right_column, label_column)
-    tables = checking.read(run, paths, examples, test_examples, columns, names)
+    columns = table_options.columns()
+    tables = checking.read(run, paths, examples, test_examples, columns, pair_options.names)
     result = checking.result_of(tables)
     checking.show(run, result)
     run.finish(result)

@@ -10,20 +10,16 @@ import typer
 from pairlearn.cli.options import (
     PAIRS,
     AsJson,
-    ClassColumn,
-    Drop,
-    Features,
     Folds,
     Force,
-    IdColumn,
     MemoryBudget,
     ModelOut,
     Seed,
+    TableOptions,
     TableOut,
     TimeBudget,
     Tol,
     Unseen,
-    columns_of,
     memory_bytes,
     steps,
 )
@@ -76,10 +72,7 @@ def fit(
     time_budget: TimeBudget = None,
     memory_budget: MemoryBudget = None,
     seed: Seed = 0,
-    id_column: IdColumn = None,
-    class_column: ClassColumn = None,
-    features: Features = None,
-    drop: Drop = None,
+    table_options: TableOptions = TableOptions(),
     left_column: First = None,
     right_column: Second = None,
     label_column: Outcome = None,
@@ -100,7 +93,7 @@ def fit(
     run = Run("rank fit", options, as_json)
     run.check_outputs(out, force=force)
     given = ranking.preferences(run, preferences, left_column, right_column, label_column)
-    known = ranking.examples(run, examples, columns_of(id_column, class_column, features, drop), given)
+    known = ranking.examples(run, examples, table_options.columns(), given)
     training = ranking.training_of(run, known, given)
     model = pl.PairRanker(
         kernel,
@@ -129,10 +122,7 @@ def predict(
     left_column: First = None,
     right_column: Second = None,
     label_column: Outcome = None,
-    id_column: IdColumn = None,
-    class_column: ClassColumn = None,
-    features: Features = None,
-    drop: Drop = None,
+    table_options: TableOptions = TableOptions(),
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -145,7 +135,7 @@ def predict(
     run = Run("rank predict", options, as_json)
     run.check_table(out, force=force)
     machine, about = ranking.ranker_of(run, model)
-    known = ranking.known_examples(run, model, about, examples, columns_of(id_column, class_column, features, drop))
+    known = ranking.known_examples(run, model, about, examples, table_options.columns())
     given = ranking.preferences(run, pairs, left_column, right_column, label_column, role="pairs")
     scoring.score_and_write(run, machine, about, scoring.Tested(given, given.on(known)), out)
 
@@ -155,10 +145,7 @@ def order(
     model: Ranker,
     examples: KnownExamples = None,
     out: TableOut = Path("-"),
-    id_column: IdColumn = None,
-    class_column: ClassColumn = None,
-    features: Features = None,
-    drop: Drop = None,
+    table_options: TableOptions = TableOptions(),
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -170,7 +157,7 @@ def order(
     run = Run("rank order", options, as_json)
     run.check_table(out, force=force)
     machine, about = ranking.ranker_of(run, model)
-    known = ranking.known_examples(run, model, about, examples, columns_of(id_column, class_column, features, drop))
+    known = ranking.known_examples(run, model, about, examples, table_options.columns())
     ranked, columns = ranking.in_order(machine, known)
     result = {"model": str(model), **ranking.ranking_facts(ranked, columns, known.ids)}
     ranking.show_ranking(run.beside(out), columns, result)

@@ -10,23 +10,19 @@ import typer
 from pairlearn.cli.options import (
     PAIRS,
     AsJson,
-    ClassColumn,
-    Drop,
     Examples,
-    Features,
     Folds,
     Force,
-    IdColumn,
     LeftColumn,
     MemoryBudget,
     ModelOut,
     RightColumn,
-    RightExamples,
+    RightOptions,
     Seed,
+    TableOptions,
     TimeBudget,
     Tol,
     Unseen,
-    columns_of,
     memory_bytes,
 )
 
@@ -60,11 +56,8 @@ def regress(
     tol: Tol = 1e-3,
     time_budget: TimeBudget = None,
     memory_budget: MemoryBudget = None,
-    id_column: IdColumn = None,
-    class_column: ClassColumn = None,
-    features: Features = None,
-    drop: Drop = None,
-    right_examples: RightExamples = None,
+    table_options: TableOptions = TableOptions(),
+    right_options: RightOptions = RightOptions(),
     left_column: LeftColumn = "left",
     right_column: RightColumn = "right",
     label_column: Annotated[str, typer.Option(help="Column of the numbers.", rich_help_panel=PAIRS)] = "label",
@@ -84,7 +77,7 @@ def regress(
 
     run = Run("regress", options, as_json)
     run.check_outputs(out, force=force)
-    two_tables = right_examples is not None
+    two_tables = right_options.right_examples is not None
     model = pl.PairSVR(
         kernel or ("tensor" if two_tables else "tensor_metric"),
         fitting.base_of(base),
@@ -96,8 +89,8 @@ def regress(
         random_state=seed,
     )
     about_order = regressing.symmetry_facts(str(model.kernel), two_tables)
-    left = run.examples(examples, columns_of(id_column, class_column, features, drop))
-    right = None if right_examples is None else run.examples(right_examples, columns_of(*[None] * 4), role="right")
+    left = run.examples(examples, table_options.columns())
+    right = run.right_examples(right_options)
     given = run.pairs(pairs, left_column, right_column, label_column)
     training = regressing.training_of(run, left, right, given, model.base)
     notes = fitting.train(model, training)

@@ -1,4 +1,4 @@
-"""`pairlearn score`: values of pairs, decisions and probabilities and, where labels are known, error rates."""
+"""`pairlearn score` and `pairlearn decide`: values of pairs, thresholds, decisions, probabilities and error rates."""
 
 from __future__ import annotations
 
@@ -9,21 +9,15 @@ import typer
 
 from pairlearn.cli.options import (
     AsJson,
-    ClassColumn,
     Confidence,
-    Drop,
     Examples,
-    Features,
     Fmr,
     Force,
-    IdColumn,
-    LabelColumn,
-    LeftColumn,
     Model,
-    RightColumn,
-    RightExamples,
+    PairOptions,
+    RightOptions,
+    TableOptions,
     TableOut,
-    columns_of,
 )
 
 
@@ -43,14 +37,9 @@ def score(
     reflexive: Annotated[
         bool, typer.Option("--reflexive", help="Count pairs of an example with itself in the error rates.")
     ] = False,
-    id_column: IdColumn = None,
-    class_column: ClassColumn = None,
-    features: Features = None,
-    drop: Drop = None,
-    right_examples: RightExamples = None,
-    left_column: LeftColumn = "left",
-    right_column: RightColumn = "right",
-    label_column: LabelColumn = "label",
+    table_options: TableOptions = TableOptions(),
+    right_options: RightOptions = RightOptions(),
+    pair_options: PairOptions = PairOptions(),
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -66,12 +55,46 @@ def score(
     run = Run("score", options, as_json)
     run.check_table(out, force=force)
     machine, about = run.model(model)
-    names = (left_column, right_column, label_column)
-    tables = scoring.Tables.read(
-        run, about, examples, right_examples, columns_of(id_column, class_column, features, drop), names
-    )
+    tables = scoring.Tables.read(run, about, examples, table_options.columns(), right_options, pair_options.names)
     tested = tables.pairs(run, pairs)
     if fmr is not None:
         given = tested if development is None else tables.pairs(run, development, role="development")
         machine = scoring.verifier_of(run, machine, given, fmr, confidence, own=development is None)
     scoring.score_and_write(run, machine, about, tested, out, reflexive=reflexive)
+
+
+def decide(
+    model: Model,
+    examples: Examples,
+    pairs: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PAIRS", help="Labelled pairs that the model was not trained on, best of identities of their own."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")] = Path("verifier.safetensors"),
+    fmr: Fmr = 0.001,
+    confidence: Confidence = 0.95,
+    table_options: TableOptions = TableOptions(),
+    right_options: RightOptions = RightOptions(),
+    pair_options: PairOptions = PairOptions(),
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Set a threshold at a false match rate, and probabilities, and write a model that decides.
+
+    With a confidence the *true* rate, over identities not seen, meets the target that often.
+    """
+    options = dict(locals())
+    from pairlearn.cli.run import Run
+    from pairlearn.cli.steps import scoring
+
+    run = Run("decide", options, as_json)
+    run.check_outputs(out, force=force)
+    machine, about = run.model(model)
+    tables = scoring.Tables.read(run, about, examples, table_options.columns(), right_options, pair_options.names)
+    given = tables.pairs(run, pairs)
+    verifier = scoring.verifier_of(run, machine, given, 0.001 if fmr is None else fmr, confidence, own=False)
+    result = {"model": str(model), "pairs": len(given.table), **scoring.threshold_facts(verifier)}
+    run.save(verifier, out, result, about=about)
+    run.finish({"out": str(out), **result})

@@ -9,15 +9,11 @@ import typer
 
 from pairlearn.cli.options import (
     AsJson,
-    ClassColumn,
-    Drop,
     Examples,
-    Features,
     Force,
-    IdColumn,
     MemoryBudget,
     Seed,
-    columns_of,
+    TableOptions,
     memory_bytes,
 )
 
@@ -47,10 +43,7 @@ def select(
     jobs: Annotated[int, typer.Option(help="Processes that fit at the same time; -1 for all cores.")] = 1,
     memory_budget: MemoryBudget = None,
     seed: Seed = 0,
-    id_column: IdColumn = None,
-    class_column: ClassColumn = None,
-    features: Features = None,
-    drop: Drop = None,
+    table_options: TableOptions = TableOptions(),
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -66,7 +59,7 @@ def select(
 
     run = Run("select", options, as_json)
     run.check_outputs(out, force=force)
-    table = run.examples(examples, columns_of(id_column, class_column, features, drop))
+    table = run.examples(examples, table_options.columns())
     development, tested = selecting.parts(table, test_share, seed)
     search = selecting.search_of(
         kernel, base, C, budget=budget, memory=memory, directory=directory, jobs=jobs, seed=seed

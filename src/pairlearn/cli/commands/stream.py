@@ -9,15 +9,9 @@ import typer
 
 from pairlearn.cli.options import (
     AsJson,
-    ClassColumn,
-    Drop,
-    Features,
     Force,
-    IdColumn,
-    LabelColumn,
-    LeftColumn,
-    RightColumn,
-    columns_of,
+    PairOptions,
+    TableOptions,
 )
 
 
@@ -43,13 +37,8 @@ def stream(
     gamma: Annotated[float, typer.Option(help="> 0 when pairs contradict each other: single pairs weigh less.")] = 0.0,
     every: Annotated[int, typer.Option(min=1, help="Pairs between two lines of progress.")] = 1000,
     save_every: Annotated[int, typer.Option(min=1, help="Pairs between two savings of the model.")] = 10_000,
-    id_column: IdColumn = None,
-    class_column: ClassColumn = None,
-    features: Features = None,
-    drop: Drop = None,
-    left_column: LeftColumn = "left",
-    right_column: RightColumn = "right",
-    label_column: LabelColumn = "label",
+    table_options: TableOptions = TableOptions(),
+    pair_options: PairOptions = PairOptions(),
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -65,11 +54,10 @@ def stream(
     # A model is there to go on with, and after --skip so are predictions.
     run.check_outputs(model, force=True)
     run.check_outputs(out, force=force or skip > 0)
-    table = None if examples is None else run.examples(examples, columns_of(id_column, class_column, features, drop))
+    table = None if examples is None else run.examples(examples, table_options.columns())
     metric = streaming.metric_of(model, threshold, gamma)
     course = streaming.Course(metric, model, save_every, every, run.err, skip, run.about)
-    names = (left_column, right_column, label_column)
-    result = course.through(source, table, names, out)
+    result = course.through(source, table, pair_options.names, out)
     streaming.show(run.out, result)
     for path in (model, out):
         if path is not None and path.exists():

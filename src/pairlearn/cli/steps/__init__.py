@@ -1,4 +1,4 @@
-"""The steps of commands: `identifying.py`, `explaining.py`, `informing.py`, and three for `pairs`.
+"""The steps of commands, a file for each: `fitting` for `fit` and its like, three for `pairs`, `scoring` also for `decide`.
 
-`kinds.py` says in words what each kind of model is for.
+`kinds` says in words what each kind of model is for. Other questions than "same or different" are in `cli/tasks`.
 """

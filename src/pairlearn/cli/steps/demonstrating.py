@@ -20,7 +20,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 import pairlearn as pl
-from pairlearn.cli.steps.comparison import MODEL, baselines, curves_of, show_verdict, titled, verdict
+from pairlearn.cli.comparison import MODEL, baselines, curves_of, show_verdict, titled, verdict
 from pairlearn.cli.terminal import GapBar, percent, progress_bar, say, table
 from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError

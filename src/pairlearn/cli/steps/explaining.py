@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pairlearn as pl
+from pairlearn.cli.options import RightOptions
 from pairlearn.cli.run import Run, learnt_from
 from pairlearn.cli.steps.fitting import WORDS
 from pairlearn.cli.steps.kinds import title_of
@@ -45,13 +46,11 @@ def check_picture(path: Path | None) -> None:
 
 
 def case_of(
-    run: Run, machine: Any, about: Mapping[str, Any], paths: Sequence[Path | None], columns: Columns, names: Any
+    run: Run, machine: Any, about: Mapping[str, Any], left: Path, columns: Columns, right: RightOptions, names: Any
 ) -> Case:
     """The pair of these two ids, from one table or two, as the innermost model sees it."""
-    left, right = paths
-    assert left is not None
     table = run.examples(left, columns, learnt=learnt_from(about))
-    other = None if right is None else run.examples(right, Columns(), learnt=learnt_from(about, "right"), role="right")
+    other = run.right_examples(right, learnt_from(about, "right"))
     rows = [row_of(table, names[0])], [row_of(other or table, names[1])]
     pair = Pairs(table.examples, *rows, right_examples=None if other is None else other.examples)
     inner = machine

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import pairlearn as pl
+from pairlearn.cli.comparison import MODEL, compare, titled
 from pairlearn.cli.run import Run
-from pairlearn.cli.steps.comparison import MODEL, compare, titled
 from pairlearn.cli.terminal import GapBar, facts, on_interrupt, percent, progress_bar, say
 from pairlearn.data.tables import ExampleTable, PairTable
 from pairlearn.errors import ConflictWarning, DefinitenessWarning, InputError, SymmetryWarning

@@ -12,8 +12,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 import pairlearn as pl
+from pairlearn.cli.comparison import MODEL, baselines, titled
 from pairlearn.cli.run import Run, learnt_from
-from pairlearn.cli.steps.comparison import MODEL, baselines, titled
 from pairlearn.cli.steps.kinds import kind_of, title_of
 from pairlearn.cli.terminal import percent, progress_bar, say
 from pairlearn.cli.terminal import table as figures

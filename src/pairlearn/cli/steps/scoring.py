@@ -11,9 +11,10 @@ import numpy as np
 from rich.console import Console
 
 import pairlearn as pl
+from pairlearn.cli.comparison import MODEL, curves_of, rates, rates_table, show_verdict, verdict
+from pairlearn.cli.comparison import scored as systems_of
+from pairlearn.cli.options import RightOptions
 from pairlearn.cli.run import Run, known_ids, learnt_from
-from pairlearn.cli.steps.comparison import MODEL, curves_of, rates, rates_table, show_verdict, verdict
-from pairlearn.cli.steps.comparison import scored as systems_of
 from pairlearn.cli.steps.fitting import WORDS, spelled
 from pairlearn.cli.tasks import judging
 from pairlearn.cli.tasks.task import Task, task_of
@@ -70,17 +71,15 @@ class Tables:
         run: Run,
         about: Mapping[str, Any],
         examples: Path,
-        right: Path | None,
         columns: Columns,
+        right: RightOptions,
         names: tuple[str, str, str],
     ) -> Tables:
         """Read the same columns that the model was learnt from."""
         if known_ids(about) is not None:
             raise InputError("this model was learnt from ids alone and knows no features; use pairlearn rank predict")
         left = run.examples(examples, columns, learnt=learnt_from(about))
-        other = (
-            None if right is None else run.examples(right, Columns(), learnt=learnt_from(about, "right"), role="right")
-        )
+        other = run.right_examples(right, learnt_from(about, "right"))
         return cls(left, other, names, dict(about.get("inputs", {})))
 
     def pairs(self, run: Run, path: Path, *, role: str = "pairs") -> Tested:

@@ -21,7 +21,7 @@ from rich.progress import TaskID
 from rich.table import Table
 
 import pairlearn as pl
-from pairlearn.cli.steps.comparison import MODEL, show_verdict, titled, verdict
+from pairlearn.cli.comparison import MODEL, show_verdict, titled, verdict
 from pairlearn.cli.terminal import on_interrupt, percent, progress_bar, say, table
 from pairlearn.data.tables import ExampleTable
 from pairlearn.data.writing import write_whole

@@ -22,7 +22,7 @@ import numpy as np
 from rich.console import Console
 
 import pairlearn as pl
-from pairlearn.cli.steps.comparison import MODEL, show_verdict, verdict
+from pairlearn.cli.comparison import MODEL, show_verdict, verdict
 from pairlearn.cli.terminal import percent, say
 from pairlearn.data.files.cells import plain_text
 from pairlearn.data.files.delimited import DELIMITERS

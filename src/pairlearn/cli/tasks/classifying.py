@@ -13,8 +13,8 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 
 import pairlearn as pl
+from pairlearn.cli.comparison import MODEL
 from pairlearn.cli.run import Run, learnt_from
-from pairlearn.cli.steps.comparison import MODEL
 from pairlearn.cli.tasks import judging
 from pairlearn.cli.tasks.matrices import as_matrix
 from pairlearn.cli.tasks.task import CLASSES

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
+from pairlearn.cli.comparison import MODEL
 from pairlearn.cli.run import Run
-from pairlearn.cli.steps.comparison import MODEL
 from pairlearn.cli.tasks.task import Judgement, Task
 from pairlearn.cli.terminal import say, table
 from pairlearn.data.files.sheet import Sheet

@@ -13,9 +13,9 @@ from scipy import sparse
 
 import pairlearn as pl
 from pairlearn.baselines.strengths import BradleyTerry, Coin, WinShare
+from pairlearn.cli.comparison import MODEL
 from pairlearn.cli.run import Run, known_ids, learnt_from
 from pairlearn.cli.steps import fitting
-from pairlearn.cli.steps.comparison import MODEL
 from pairlearn.cli.tasks import holdout
 from pairlearn.cli.tasks.task import PREFERENCE
 from pairlearn.cli.terminal import say, table

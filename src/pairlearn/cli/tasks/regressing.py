@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import pairlearn as pl
 from pairlearn.baselines.strengths import ExampleMeans, MeanValue
+from pairlearn.cli.comparison import MODEL
 from pairlearn.cli.run import Run
 from pairlearn.cli.steps import fitting
-from pairlearn.cli.steps.comparison import MODEL
 from pairlearn.cli.tasks import holdout
 from pairlearn.cli.tasks.matrices import as_matrix
 from pairlearn.cli.tasks.task import REGRESSION
