@@ -10,6 +10,7 @@ everything that is shown.
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 
@@ -22,6 +23,8 @@ STOPPED = "stopped before anything was learnt; nothing was written"
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line; exit code 0 when all went well, 1 with one line of advice when not, 2 for wrong usage."""
     try:
+        # Nothing is garbage while modules are loaded; `Run` collects again when a command begins its work.
+        gc.disable()
         for stream in (sys.stdout, sys.stderr):
             # What a command has said is there, also in a file or a pipe, while it goes on.
             stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import time
@@ -43,6 +44,8 @@ class Run:
     began: float = field(default_factory=time.perf_counter)
 
     def __post_init__(self) -> None:
+        gc.freeze()
+        gc.enable()
         self.err = Console(stderr=True)
         self.out = self.err if self.as_json else Console()
 
