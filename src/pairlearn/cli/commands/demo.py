@@ -17,6 +17,9 @@ def demo(
 
     Writes DET curves (det.png) and the figures (results.json).
     """
+    options = dict(locals())
+    from pairlearn.cli.run import Run
     from pairlearn.cli.steps import demonstrating
 
-    demonstrating.demonstrate(out_dir, seed, demonstrating.QUICK if quick else demonstrating.Sizes())
+    sizes = demonstrating.QUICK if quick else demonstrating.Sizes()
+    demonstrating.demonstrate(Run("demo", options).out, out_dir, seed, sizes)

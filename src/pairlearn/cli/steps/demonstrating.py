@@ -63,11 +63,10 @@ class Row:
     eer: float
 
 
-def demonstrate(out_dir: Path, seed: int, sizes: Sizes) -> None:
+def demonstrate(console: Console, out_dir: Path, seed: int, sizes: Sizes) -> None:
     """Learn, show, write DET curves and figures."""
     if out_dir.exists() and not out_dir.is_dir():
         raise InputError(f"{out_dir} is a file; name a directory with --out-dir")
-    console = Console()
     say(console, "", lead=TASK)
     rows, systems = _learn(sizes, seed)
     curves = curves_of(systems)
