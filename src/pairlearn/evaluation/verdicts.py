@@ -23,7 +23,7 @@ from scipy.special import stdtrit
 
 from pairlearn.errors import InputError
 from pairlearn.evaluation.intervals import Interval, Options, best_sample, check_same_pairs, paired_difference
-from pairlearn.evaluation.measures import EER, PERCENT, Rate, as_measure
+from pairlearn.evaluation.measures import EER, PERCENT, Measure, Rate, as_measure
 from pairlearn.evaluation.scores import Scores
 from pairlearn.words import counted, plural_of
 
@@ -180,7 +180,10 @@ class Verdict:
         found = self.difference
         if not found.n_units:
             return "too few pairs for limits"
-        return f"{100 * found.level:.4g} % limits over {counted(found.n_units, found.unit)}{CAUTIONS[found.unit]}"
+        # Teams and molecules are their own identities; only where same and different are told apart may there be others.
+        verifies = found.unit != "example" or isinstance(self.measure, Measure)
+        caution = CAUTIONS[found.unit] if verifies else ""
+        return f"{100 * found.level:.4g} % limits over {counted(found.n_units, found.unit)}{caution}"
 
 
 CAUTIONS = {
