@@ -175,8 +175,26 @@ def test_two_columns_of_vectors_are_asked_about(tmp_path: Path) -> None:
 def test_vectors_of_different_lengths(tmp_path: Path) -> None:
     rows = [*X.tolist()[:-1], [1.0]]
     polars.DataFrame({"id": NAMES, "v": rows}).write_parquet(tmp_path / "x.parquet")
-    with pytest.raises(InputError, match=r"row 23, column 'v' .* not a list of 3 finite numbers"):
+    with pytest.raises(InputError, match=r"row 23, column 'v' is not a list of 3 numbers"):
         read_examples(tmp_path / "x.parquet")
+
+
+def test_a_flaw_in_a_vector_and_numbers_too_large(tmp_path: Path) -> None:
+    rows = X.tolist()
+    rows[7][1] = float("nan")
+    polars.DataFrame({"id": NAMES, "v": rows}).write_parquet(tmp_path / "x.parquet")
+    with pytest.raises(InputError, match=r"row 7, column 'v' holds nan at place 1 of its list"):
+        read_examples(tmp_path / "x.parquet")
+    frame = table(id=NAMES).with_columns(e1=polars.when(polars.col("id") == NAMES[4]).then(1e200).otherwise("e1"))
+    with pytest.raises(InputError, match=r"line 6, column 'e1' holds a number beyond 1e\+100.*scale"):
+        read_examples(put(tmp_path / "x.csv", text_of(frame)), PERSON)
+
+
+def test_rows_are_numbered_with_a_hint(tmp_path: Path) -> None:
+    frame = polars.DataFrame({"person": PEOPLE, "nr": range(500, 524), "v": X.tolist()})
+    frame.write_parquet(tmp_path / "x.parquet")
+    assert any("'nr' looks like ids" in note for note in read_examples(tmp_path / "x.parquet", PERSON).notes)
+    assert read_examples(tmp_path / "x.parquet", Columns(id="nr", classes="person")).notes == ()
 
 
 def test_points_beside_decimal_commas_are_refused(tmp_path: Path) -> None:

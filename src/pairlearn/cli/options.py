@@ -22,7 +22,10 @@ RIGHT = "The table of right examples, if they are of another kind"
 HELP = {"help_option_names": ["-h", "--help"]}
 
 Examples = Annotated[Path, typer.Argument(metavar="EXAMPLES", help=f"Examples: {FORMATS}.")]
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file that pairlearn wrote.")]
+Model = Annotated[
+    Path,
+    typer.Argument(metavar="MODEL", help="Model file that pairlearn wrote, or euclid or cosine, untrained."),
+]
 IdColumn = Annotated[
     str | None,
     typer.Option(help="Column of the ids. Default: `id`, or the first column if it is text.", rich_help_panel=TABLE),
@@ -54,8 +57,8 @@ Fmr = Annotated[
 Confidence = Annotated[
     float | None,
     typer.Option(
-        help="How sure the false match rate shall be kept for identities not seen, e.g. 0.95. Without it: on the pairs "
-        "at hand only.",
+        help="How sure the false match rate shall be kept for identities not seen, e.g. 0.95. 0, or nothing in score: "
+        "on the pairs at hand only.",
         rich_help_panel="Decisions",
     ),
 ]
@@ -74,6 +77,13 @@ Unseen = Annotated[
 ]
 Tol = Annotated[float, typer.Option(help="KKT gap at which the solver stops.")]
 ModelOut = Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")]
+Prior = Annotated[
+    float,
+    typer.Option(
+        help="Share of pairs that belong together where probabilities are used; 0.5 is even odds.",
+        rich_help_panel="Decisions",
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Seed of every random choice.")]
 RightExamples = Annotated[Path | None, typer.Option(help="Table of the right examples.", rich_help_panel=RIGHT)]
 TimeBudget = Annotated[float | None, typer.Option(help="Seconds after which the best model so far is kept.")]

@@ -26,6 +26,8 @@ from pairlearn.data.tables import ExampleTable, PairTable
 from pairlearn.data.writing import check_table_target, check_target, write_table, write_whole
 from pairlearn.words import counted
 
+UNTRAINED = {"euclid": "EuclidBaseline", "cosine": "CosineBaseline"}
+"""Models that need no file, by name."""
 RECORD = ".run.json"
 """What is added to the name of an output for the record of the run that wrote it."""
 
@@ -94,6 +96,8 @@ class Run:
 
     def model(self, path: Path) -> tuple[Any, dict[str, Any]]:
         """A model, and what its file says about how it was made."""
+        if str(path) in UNTRAINED and not path.exists():
+            return getattr(pl, UNTRAINED[str(path)])(), {}
         machine = pl.load(path)
         self._noted(Source(str(path), "model", path), "model")
         return machine, read_about(path)

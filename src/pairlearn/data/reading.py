@@ -6,15 +6,17 @@ only when one is read: pip install 'pairlearn[cli]'.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pairlearn.data.files.sheet import Sheet, listed, read_sheet
 from pairlearn.data.files.sources import Source
 from pairlearn.data.layout import Columns, find_layout
-from pairlearn.data.suspects import constant_columns, refuse_suspects
+from pairlearn.data.suspects import constant_columns, find_suspects, refuse_suspects
 from pairlearn.data.tables import ExampleTable, PairTable
 from pairlearn.errors import InputError
 from pairlearn.words import counted
@@ -42,6 +44,11 @@ def read_examples(
     sheet = read_sheet(path)
     asked = columns or Columns()
     asked = asked.like(learnt, sheet) if learnt else asked
+    if not asked.features and {"left", "right"} <= set(sheet.columns):
+        raise InputError(
+            f"{sheet.source} has columns 'left' and 'right', so it is a table of pairs; give the table of their "
+            "examples here (EXAMPLES comes before PAIRS), or name its features with --features"
+        )
     layout = find_layout(sheet, asked)
     if learnt and set(layout.columns) == set(learnt["columns"]):
         # A table may have its columns in another order than the one that was learnt from.
@@ -55,6 +62,8 @@ def read_examples(
             some = counted(len(constant), "column holds", "columns hold")
             sheet.notes.append(f"{some} one number in every row: {listed(constant, 4)}; --drop leaves them out")
     ids = None if layout.id is None else _unique(sheet, layout.id)
+    if ids is None:
+        sheet.notes.extend(_unused_ids(sheet, layout.left_out))
     return ExampleTable(
         str(sheet.source),
         examples,
@@ -83,6 +92,16 @@ def read_pairs(
     sheet.require((left, right), "; see --left-column and --right-column")
     cells = tuple(sheet.columns[label].texts()) if label in sheet.columns else None
     return PairTable(sheet.source, sheet.ids(left), sheet.ids(right), cells, label or "label", tuple(sheet.notes))
+
+
+def _unused_ids(sheet: Sheet, names: Sequence[str]) -> Iterator[str]:
+    """A hint, if rows are numbered although a column looks like ids."""
+    numbers = [name for name in names if sheet.columns[name].kind == "numbers"]
+    values = [sheet.columns[name].numbers().values[:, :1] for name in numbers]
+    if values:
+        for suspect in find_suspects(numbers, np.nan_to_num(np.concatenate(values, axis=1))):
+            if suspect.advice:
+                yield f"rows are numbered 0, 1, …, but column {suspect.name!r} looks like ids; name it with --id-column"
 
 
 def _unique(sheet: Sheet, name: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -29,13 +29,20 @@ def write_whole(path: str | Path, content: bytes) -> None:
     target = check_target(path)
     draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
-        with open(draft, "xb") as file:
+        with _draft(draft, path) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(draft, target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _draft(draft: Path, path: str | Path) -> IO[bytes]:
+    try:
+        return open(draft, "xb")
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}; choose another place") from error
 
 
 def check_target(path: str | Path, *, force: bool = True) -> Path:

@@ -35,6 +35,7 @@ from pairlearn.evaluation.resampling.spread import degrees_of_freedom
 from pairlearn.evaluation.resampling.units import Units, earlier_equals, units_of
 from pairlearn.evaluation.scores import Scores
 from pairlearn.types import Floats, Ints
+from pairlearn.words import counted
 
 
 @dataclass(frozen=True)
@@ -239,11 +240,21 @@ def _threshold(curve: DetCurve, point: int, rule: str) -> Threshold:
     return Threshold(float(value), rule, float(curve.fmr[point]), float(curve.fnmr[point]))
 
 
+def _rounded_up(rate: float) -> float:
+    """Three digits, upwards: what a message advises must be reachable.
+
+    >>> _rounded_up(0.0032741)
+    0.00328
+    """
+    step = 10.0 ** (np.floor(np.log10(rate)) - 2)
+    return float(f"{np.ceil(rate / step) * step:.3g}")
+
+
 def _unreachable(fmr: float, limits: FmrLimits, scores: Scores) -> str:
-    lowest = min(limits.none, limits.high[0])
+    lowest = _rounded_up(min(limits.none, float(limits.high[0])))
     n_negatives = len(scores.without_reflexive().negatives)
     return (
-        f"FMR {fmr:g} with {100 * limits.confidence:g} % confidence is not reachable with {n_negatives} negative pairs "
-        f"of {limits.n_units} units ({limits.unit}); the lowest FMR that can be promised is {lowest:.3g}: "
+        f"FMR {fmr:g} with {100 * limits.confidence:g} % confidence is not reachable with {n_negatives:,} negative "
+        f"pairs of {counted(limits.n_units, limits.unit)}; the lowest FMR that can be promised is {lowest:.3g}: "
         "ask for that, or give more identities"
     )

@@ -18,7 +18,7 @@ def check_labels(y: Any, n_pairs: int) -> Floats:
     if abs(values.sum()) == n_pairs:
         raise InputError(
             f"all {n_pairs} labels are {int(values[0]):+d}; both classes are needed "
-            "(pl.OneClassPairSVM learns from positive pairs alone)"
+            "(pl.OneClassPairSVM, `fit --machine one_class`, learns from positive pairs alone)"
         )
     return values
 

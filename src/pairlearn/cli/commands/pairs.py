@@ -107,8 +107,9 @@ def split(
 ) -> None:
     """Split a table into parts that share no class; pairs of unknown classes: that share no example.
 
-    Every row is written as it stands, with all its columns. Pairs whose two examples came into different parts are in
-    none, and counted. Where classes are not known, examples that pairs link stay together as far as possible.
+    Every row is written with all its columns, text tables with commas. Pairs whose two examples came into different
+    parts are in none, and counted. Where classes are not known, examples that pairs link stay together as far as
+    possible.
     """
     options = dict(locals())
     from pairlearn.cli.run import Run

@@ -15,6 +15,7 @@ from pairlearn.cli.options import (
     Force,
     Model,
     PairOptions,
+    Prior,
     RightOptions,
     TableOptions,
     TableOut,
@@ -30,6 +31,7 @@ def score(
     out: TableOut = Path("-"),
     fmr: Fmr = None,
     confidence: Confidence = None,
+    prior: Prior = 0.5,
     development: Annotated[
         Path | None,
         typer.Option(help="With --fmr: labelled pairs to set threshold and probabilities by. Default: PAIRS itself."),
@@ -59,7 +61,7 @@ def score(
     tested = tables.pairs(run, pairs)
     if fmr is not None:
         given = tested if development is None else tables.pairs(run, development, role="development")
-        machine = scoring.verifier_of(run, machine, given, fmr, confidence, own=development is None)
+        machine = scoring.verifier_of(run, machine, given, (fmr, confidence or None, prior), own=development is None)
     scoring.score_and_write(run, machine, about, tested, out, reflexive=reflexive)
 
 
@@ -75,6 +77,7 @@ def decide(
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")] = Path("verifier.safetensors"),
     fmr: Fmr = 0.001,
     confidence: Confidence = 0.95,
+    prior: Prior = 0.5,
     table_options: TableOptions = TableOptions(),
     right_options: RightOptions = RightOptions(),
     pair_options: PairOptions = PairOptions(),
@@ -94,7 +97,10 @@ def decide(
     machine, about = run.model(model)
     tables = scoring.Tables.read(run, about, examples, table_options.columns(), right_options, pair_options.names)
     given = tables.pairs(run, pairs)
-    verifier = scoring.verifier_of(run, machine, given, 0.001 if fmr is None else fmr, confidence, own=False)
+    tables.refuse_training(run)
+    verifier = scoring.verifier_of(
+        run, machine, given, (0.001 if fmr is None else fmr, confidence or None, prior), own=False
+    )
     result = {"model": str(model), "pairs": len(given.table), **scoring.threshold_facts(verifier)}
     run.save(verifier, out, result, about=about)
     run.finish({"out": str(out), **result})

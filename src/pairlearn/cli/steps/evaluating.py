@@ -46,7 +46,7 @@ SHOWN_FMRS = 3
 """Columns of FNMR that the terminal shows, from the laxest FMR."""
 FEWEST = 2
 """Measures that even a narrow terminal shows; others as far as there is room."""
-UNTRAINED = {"cosine": pl.CosineBaseline, "Euclid": pl.EuclidBaseline}
+UNTRAINED = {"Euclid": pl.EuclidBaseline, "cosine": pl.CosineBaseline}
 
 
 @dataclass(frozen=True, eq=False)

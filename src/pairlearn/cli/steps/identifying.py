@@ -273,6 +273,16 @@ def judged(gallery: pl.Gallery, probes: ExampleTable) -> Judged:
     return Judged(mated & counts, ~mated & counts, copies)
 
 
+def _of_strangers(run: Run, console: Any, found: Found, threshold: float | None) -> dict[str, Any]:
+    """All that can be said when no probe is enrolled: how many of them are taken for somebody."""
+    run.warn("no probe is of an enrolled identity, so nobody can be recognised or missed")
+    if threshold is None:
+        return {}
+    fpir = float((found.scores[:, 0] >= threshold).mean())
+    say(console, f"FPIR {percent(fpir)}: this share of strangers is taken for somebody")
+    return {"rates": {MODEL: {"fpir": fpir}}}
+
+
 def rates_of(systems: Mapping[str, Found], judged: Judged, threshold: float | None) -> dict[str, dict[str, float]]:
     """Rates at rank 1 and at the last rank; with a threshold FPIR and FNIR, of baselines at the FPIR of the model."""
     allowed = 0 if threshold is None else int((systems[MODEL].scores[judged.others, 0] >= threshold).sum())
@@ -351,8 +361,7 @@ def show(run: Run, known: Enrolled, probes: ExampleTable, systems: Mapping[str, 
     of = judged(known.gallery, probes)
     _show_counts(run, probes, of)
     if not of.mated.any():
-        run.warn("no probe is of an enrolled identity, so there are no rates")
-        return result
+        return result | _of_strangers(run, console, systems[MODEL], threshold)
     rates = rates_of(systems, of, threshold)
     console.print(_rates_table(rates))
     verdict = verdict_of(systems, of, probes)

@@ -24,6 +24,7 @@ from pairlearn.data.tables import ExampleTable, PairTable
 from pairlearn.errors import InputError
 from pairlearn.evaluation import LogisticCalibration, Scores, threshold_at_fmr
 from pairlearn.pairs import Pairs
+from pairlearn.types import Ints
 from pairlearn.words import counted
 
 DECIDE = "Set a threshold: `pairlearn decide MODEL EXAMPLES PAIRS --fmr 0.001`, by labelled pairs of other identities."
@@ -57,13 +58,23 @@ class Tables:
     names: tuple[str, str, str]
     learnt: Mapping[str, Any] = field(default_factory=dict)
 
-    def _warn_of_training(self, run: Run, role: str) -> None:
-        """Files are compared by the hash of their content; without pairs all those of the examples were learnt from."""
+    def learnt_from(self, run: Run, role: str = "pairs") -> str | None:
+        """The file that these pairs and the training have in common, known by the hash of its content.
+
+        A model that was learnt without a table of pairs has learnt from all pairs of its examples.
+        """
         known = "pairs" if "pairs" in self.learnt else "examples"
         own = run.inputs[role if known == "pairs" else "examples"]["sha256"]
-        if own == self.learnt.get(known, {}).get("sha256"):
-            source = self.learnt[known]["file"]
-            run.warn(f"the model was learnt from this very file ({source}): what it says of these pairs is flattering")
+        return self.learnt[known]["file"] if own == self.learnt.get(known, {}).get("sha256") else None
+
+    def refuse_training(self, run: Run) -> None:
+        """A threshold that was set by what the model was learnt from promises nothing about others."""
+        source = self.learnt_from(run)
+        if source is not None:
+            raise InputError(
+                f"the model was learnt from this very file ({source}), so a threshold set by it promises too much; "
+                "give labelled pairs that it was not trained on, best of identities of their own"
+            )
 
     @classmethod
     def read(
@@ -85,7 +96,9 @@ class Tables:
     def pairs(self, run: Run, path: Path, *, role: str = "pairs") -> Tested:
         """A table of pairs joined to these examples; says so if the model was learnt from the same file."""
         table = run.pairs(path, *self.names, role=role)
-        self._warn_of_training(run, role)
+        source = self.learnt_from(run, role)
+        if source is not None:
+            run.warn(f"the model was learnt from this very file ({source}): what it says of these pairs is flattering")
         classes = None if self.left.classes is None or self.right is not None else np.asarray(self.left.classes)
         return Tested(table, table.on(self.left, self.right), classes)
 
@@ -94,9 +107,12 @@ class Tables:
 
 
 def verifier_of(
-    run: Run, machine: Any, given: Tested, fmr: float, confidence: float | None, *, own: bool
+    run: Run, machine: Any, given: Tested, wanted: tuple[float, float | None, float], *, own: bool
 ) -> pl.Verifier:
-    """The machine with a threshold at this FMR, and probabilities, both from labelled pairs."""
+    """The machine with a threshold (FMR and confidence) and probabilities (prior) from labelled pairs."""
+    fmr, confidence, prior = wanted
+    if not 0 < fmr < 1:
+        raise InputError(f"--fmr is a share of the pairs that do not belong together, between 0 and 1; got {fmr:g}")
     plain = machine.model if isinstance(machine, pl.Verifier) else machine
     if task_of(plain).judgement is not None:
         raise InputError(
@@ -111,9 +127,10 @@ def verifier_of(
     scores = given.scores(plain.decision_function(given.pairs))
     unit = "example" if given.classes is None else "identity"
     threshold = threshold_at_fmr(scores, fmr, confidence=confidence, unit=unit)
-    verifier = pl.Verifier(plain, threshold, LogisticCalibration().fit(scores))
+    verifier = pl.Verifier(plain, threshold, LogisticCalibration(prior).fit(scores))
     units = "" if given.classes is None else f" of {counted(len(set(given.classes.tolist())), 'identity')}"
     say(run.err, f"{threshold} (by {counted(len(given.table), 'labelled pair')}{units})", lead="threshold:")
+    run.note(f"probabilities hold where a share of {prior:g} of all pairs belongs together (--prior)")
     if given.classes is None and confidence is not None:
         run.warn("identities are not known, so the confidence is over examples; name them with --class-column")
     if own:
@@ -183,6 +200,11 @@ def show_rates(
     """Error rates of the model beside the baselines, in words and for the record."""
     labels, spelling = tested.table.required_labels()
     pairs = tested.pairs
+    _say_contradictions(console, pairs, labels)
+    kept = labels if reflexive else labels[~pairs.reflexive]
+    if abs(int(kept.sum())) == len(kept):
+        say(console, "No error rates: they need pairs that belong together and pairs that do not.")
+        return {"labels": spelling}
     systems = systems_of(machine, pairs, labels, found["score"], tested.classes)
     curves = curves_of(systems, reflexive=reflexive)
     left_out = 0 if reflexive else int(pairs.reflexive.sum())
@@ -197,6 +219,16 @@ def show_rates(
     judged = verdict(systems, use=REPORT if isinstance(machine, pl.Verifier) else DECIDE)
     show_verdict(console, judged)
     return {**record, "verdict": judged}
+
+
+def _say_contradictions(console: Console, pairs: Pairs, labels: Ints) -> None:
+    """Pairs that have two labels, in either order, make every rate worse than it is."""
+    low, high = np.minimum(pairs.left, pairs.right), np.maximum(pairs.left, pairs.right)
+    codes = low.astype(np.int64) * (int(high.max(initial=0)) + 1) + high
+    twice = len(np.intersect1d(codes[labels > 0], codes[labels < 0]))
+    if twice and pairs.right_examples is None:
+        told = counted(twice, "pair has", "pairs have")
+        say(console, f"{told} both labels; see `pairlearn pairs check`", lead="warning:", style="yellow")
 
 
 def _show_decisions(console: Any, accepted: Any, labels: Any) -> dict[str, Any]:

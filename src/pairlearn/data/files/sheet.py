@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Kind = Literal["text", "numbers", "vectors", "other"]
 DECIMAL_COMMA = r"^[+-]?\d+,\d+([eE][+-]?\d+)?$"
+HUGE = 1e100
+"""Larger numbers cannot be compared: distances and products of pairs are of fourth order."""
 SAMPLED = 1000
 """Cells of a text column that decide whether it holds numbers; a later cell that does not is then named."""
 
@@ -88,6 +90,7 @@ class Sheet:
         found = {name: self.columns[name].numbers() for name in names}
         for name, numbers in found.items():
             self._refuse_bad(name, numbers.values)
+            self._refuse_huge(name, numbers.values)
         self._refuse_two_marks(found)
         values = [numbers.values for numbers in found.values()]
         return values[0] if len(values) == 1 else np.concatenate(values, axis=1)
@@ -104,11 +107,21 @@ class Sheet:
         place, cell = f"{self.source}, {self.source.place(row)}, column {name!r}", self.columns[name].cell(row)
         if is_missing(cell):
             raise InputError(f"{place} is missing ({count} in this column); impute it or drop the row")
-        wanted = f"list of {values.shape[1]} finite numbers" if values.shape[1] > 1 else "finite number"
+        if self.columns[name].kind == "vectors":
+            raise InputError(f"{place} {_flaw(values[row])} ({count} in this column); correct it or drop the row")
         raise InputError(
-            f"{place} holds {shortened(cell)}, which is not a {wanted} ({count} in this column); correct it, leave "
-            f"the column out (--drop {name}), or say what it is (--class-column, --id-column)"
+            f"{place} holds {shortened(cell)}, which is not a finite number ({count} in this column); correct it, "
+            f"leave the column out (--drop {name}), or say what it is (--class-column, --id-column)"
         )
+
+    def _refuse_huge(self, name: str, values: Floats) -> None:
+        huge = np.abs(values).max(axis=1).astype(np.float64) > HUGE
+        if huge.any():
+            row = int(huge.argmax())
+            raise InputError(
+                f"{self.source}, {self.source.place(row)}, column {name!r} holds a number beyond {HUGE:g}, too large "
+                "to compare; scale the column, or correct the cell"
+            )
 
     def _refuse_two_marks(self, found: dict[str, Numbers]) -> None:
         """1,5 beside 1.5 in one table: one of the points may part thousands."""
@@ -159,6 +172,14 @@ def _sheet_of_arrays(source: Source, arrays: dict[str, np.ndarray[Any, Any]]) ->
     if rows == 0:
         raise InputError(f"{source} holds arrays without rows; add some")
     return Sheet(source, columns, rows)
+
+
+def _flaw(vector: Floats) -> str:
+    """What is wrong with a vector of a column; one of another length was read as NaN throughout."""
+    bad = np.flatnonzero(~np.isfinite(vector))
+    if len(bad) == len(vector):
+        return f"is not a list of {len(vector)} numbers as most others are"
+    return f"holds {vector[bad[0]]} at place {bad[0]} of its list, not a finite number"
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:
