@@ -224,7 +224,7 @@ def test_no_error_is_worth_the_counted_limit() -> None:
 
 def test_lowest_promise_named_in_the_error_can_be_had() -> None:
     scores = simulate(1, n=20)
-    with pytest.raises(InputError, match=r"1710 negative pairs of 20 units \(identity\); the lowest FMR") as caught:
+    with pytest.raises(InputError, match=r"1,710 negative pairs of 20 identities; the lowest FMR") as caught:
         threshold_at_fmr(scores, 1e-4, confidence=0.95)
     lowest = float(str(caught.value).split("promised is ")[1].split(":")[0])
     assert lowest < fmr_limits(scores, 0.95).none
