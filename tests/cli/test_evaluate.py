@@ -78,8 +78,8 @@ def test_examples_bring_identities_and_baselines(files: Path) -> None:
     record = json.loads(result.stdout)
     assert [(system["name"], system["baseline"], system["unit"]) for system in record["systems"]] == [
         ("mine", False, "identity"),
-        ("cosine", True, "identity"),
         ("Euclid", True, "identity"),
+        ("cosine", True, "identity"),
     ]
     assert record["systems"][0]["eer"]["value"] == equal_error_rate(scores_of(files / "scores.csv"))
     assert record["systems"][0]["counts"]["identities"] == 12

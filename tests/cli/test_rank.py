@@ -99,7 +99,10 @@ def test_scores_of_a_ranker_are_no_similarities(games: Path, players: Path, tmp_
     sides = ("--left-column", "winner", "--right-column", "loser")
     result = run("score", model, players, games, *sides)
     assert result.stdout.splitlines()[0] == "left,right,advantage,first"
-    one_line(run("decide", model, players, games, *sides, "-o", tmp_path / "v.safetensors"), "preference")
+    assert "flattering" in result.stderr
+    other = tmp_path / "other.csv"
+    other.write_text("".join(games.read_text().splitlines(keepends=True)[:4]))
+    one_line(run("decide", model, players, other, *sides, "-o", tmp_path / "v.safetensors"), "preference")
 
 
 def test_ties_and_cycles_are_told(tmp_path: Path) -> None:

@@ -63,8 +63,8 @@ class Tables:
 
         A model that was learnt without a table of pairs has learnt from all pairs of its examples.
         """
-        known = "pairs" if "pairs" in self.learnt else "examples"
-        own = run.inputs[role if known == "pairs" else "examples"]["sha256"]
+        known = next((name for name in ("pairs", "preferences") if name in self.learnt), "examples")
+        own = run.inputs["examples" if known == "examples" else role]["sha256"]
         return self.learnt[known]["file"] if own == self.learnt.get(known, {}).get("sha256") else None
 
     def refuse_training(self, run: Run) -> None:
