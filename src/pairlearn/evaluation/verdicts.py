@@ -180,7 +180,7 @@ class Verdict:
         found = self.difference
         if not found.n_units:
             return "too few pairs for limits"
-        # Teams and molecules are their own identities; only where same and different are told apart may there be others.
+        # Teams and molecules are their own identities; only where same and different are told apart others may be.
         verifies = found.unit != "example" or isinstance(self.measure, Measure)
         caution = CAUTIONS[found.unit] if verifies else ""
         return f"{100 * found.level:.4g} % limits over {counted(found.n_units, found.unit)}{caution}"
