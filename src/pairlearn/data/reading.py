@@ -68,9 +68,10 @@ def read_examples(
 def read_pairs(
     path: str | Path | Source, left: str = "left", right: str = "right", label: str | None = "label"
 ) -> PairTable:
-    """Read a table of pairs from .csv, .tsv, .jsonl, .parquet or .npz; the column of labels may be absent.
+    """Read a table of pairs from .csv, .tsv, .jsonl, .parquet or .npz.
 
-    `left`, `right` and `label` name the columns.
+    `left`, `right` and `label` name the columns. A column `label` may be absent; one of another name must be there,
+    since somebody named it.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "pairs.csv"
@@ -81,6 +82,8 @@ def read_pairs(
     """
     sheet = read_sheet(path)
     sheet.require((left, right), "; see --left-column and --right-column")
+    if label not in (None, "label"):
+        sheet.require((label,), "; see --label-column")
     cells = tuple(sheet.columns[label].texts()) if label in sheet.columns else None
     return PairTable(sheet.source, sheet.ids(left), sheet.ids(right), cells, label or "label", tuple(sheet.notes))
 

@@ -51,8 +51,6 @@ def preferences(
     sheet = read_sheet(source)
     usual = WINNERS if set(WINNERS) <= set(sheet.columns) else SIDES
     names = (left or usual[0], right or usual[1])
-    if label is not None:
-        sheet.require((label,), "; see --label-column")
     given = run.pairs(source, *names, label or "label", role=role)
     if given.cells is None and names == WINNERS:
         given = replace(given, cells=("left",) * len(given))
