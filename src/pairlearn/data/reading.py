@@ -48,7 +48,7 @@ def read_examples(
         layout = replace(layout, columns=tuple(learnt["columns"]))
     classes = None if layout.classes is None else sheet.ids(layout.classes)
     examples = sheet.features(layout.columns)
-    if not asked.features and examples.shape[1] == len(layout.columns):
+    if not asked.features and not asked.matrix and examples.shape[1] == len(layout.columns):
         refuse_suspects(sheet.source, layout.columns, examples, classes)
         constant = constant_columns(layout.columns, examples)
         if constant:

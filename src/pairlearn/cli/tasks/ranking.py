@@ -17,6 +17,7 @@ from pairlearn.cli.comparison import MODEL
 from pairlearn.cli.run import Run, known_ids, learnt_from
 from pairlearn.cli.steps import fitting
 from pairlearn.cli.tasks import holdout
+from pairlearn.cli.tasks.matrices import table_of
 from pairlearn.cli.tasks.task import PREFERENCE
 from pairlearn.cli.terminal import say, table
 from pairlearn.data.files.sheet import read_sheet
@@ -60,10 +61,10 @@ def preferences(
     return kept
 
 
-def examples(run: Run, path: Path | None, columns: Columns, given: PairTable) -> ExampleTable:
+def examples(run: Run, path: Path | None, columns: Columns, base: str, given: PairTable) -> ExampleTable:
     """The table of examples, or ids alone: each is a feature of its own, so that strengths of the named are learnt."""
     if path is not None:
-        return run.examples(path, columns)
+        return table_of(run, path, columns, base)
     ids = tuple(sorted({*given.left, *given.right}))
     run.inputs["examples"] = {"ids": list(ids)}
     run.note(f"{given.source}: {counted(len(ids), 'id')}; one strength is learnt for each (--examples gives features)")
