@@ -46,6 +46,7 @@ def test_distances_of_all_with_all_and_new_rows(words: Path) -> None:
     assert frame.columns == ["id", "prediction", "lead", "class"]
     assert (frame["prediction"] == frame["class"]).mean() >= 0.9
     assert (frame["lead"] >= 0).all()
+    assert "holds classes of single examples" in run("evaluate", out).stderr
 
 
 def test_a_column_of_a_matrix_is_no_suspect(words: Path) -> None:

@@ -78,6 +78,19 @@ def test_matrices_by_the_names_of_their_columns(drugs: dict[str, Any]) -> None:
     np.testing.assert_allclose(polars.read_csv(out)["prediction"].to_numpy(), expected, atol=1e-3)
 
 
+def test_a_large_matrix_gets_no_advice_for_python(tmp_path: Path) -> None:
+    n = 220  # more than the sample whose eigenvalues are looked at
+    names = [f"m{i}" for i in range(n)]
+    table(tmp_path / "large.csv", names, np.eye(n), names)
+    rows = "".join(f"m{i},m{i + 1},{i % 3}\n" for i in range(n - 1))
+    (tmp_path / "pairs.csv").write_text("left,right,label\n" + rows)
+    told = ("--base", "precomputed", "--folds", 0, "--out", tmp_path / "m.safetensors")
+    result = run("regress", tmp_path / "large.csv", tmp_path / "pairs.csv", *told)
+    assert result.exit_code == 0, result.output
+    assert "not known to be positive semidefinite" in result.stderr
+    assert "definite=True" not in result.stderr
+
+
 @pytest.mark.parametrize("command", ["fit", "rank"])
 def test_other_machines_take_matrices_by_name_too(tmp_path: Path, command: str) -> None:
     """A minimum is definite and rises like a row number; columns in another order are another matrix."""

@@ -214,7 +214,8 @@ def show_ranking(console: Console, columns: Mapping[str, Any], found: Mapping[st
     if found["ties"]:
         first = ", ".join(found["ties"][0][:4]) + (" …" if len(found["ties"][0]) > 4 else "")
         groups = counted(len(found["ties"]), "group shares a rank", "groups share a rank")
-        say(console, f"{groups}, such as {first}: their scores do not differ; another --C may tell them apart")
+        within = "their scores differ by no more than the solver's tolerance"
+        say(console, f"{groups}, such as {first}: {within}; a smaller --tol or another --C may tell them apart")
     say(console, _cycles(found))
 
 
