@@ -46,6 +46,20 @@ def test_distances_of_all_with_all_and_new_rows(words: Path) -> None:
     assert frame.columns == ["id", "prediction", "lead", "class"]
     assert (frame["prediction"] == frame["class"]).mean() >= 0.9
     assert (frame["lead"] >= 0).all()
+    assert "holds classes of single examples" in run("evaluate", out).stderr
+
+
+def test_a_column_of_a_matrix_is_no_suspect(words: Path) -> None:
+    """Points in the order of a line: their distances to the first are whole, unique and rise like row numbers."""
+    ids, place = [f"w{i}" for i in range(24)], np.arange(24)
+    D = np.abs(place[:, None] - place)
+    frame = polars.DataFrame({"id": ids, "class": ["low"] * 12 + ["high"] * 12, **dict(zip(ids, D.T, strict=True))})
+    frame.write_csv(words / "line.csv")
+    features = run("classify", "fit", words / "line.csv", "--similarity", "rbf", "--out", words / "f.safetensors")
+    assert "would be learnt as a feature" in features.stderr
+    result = run("classify", "fit", words / "line.csv", "--out", words / "c.safetensors", "--folds", 0)
+    assert result.exit_code == 0, result.output
+    assert run("classify", "predict", words / "c.safetensors", words / "line.csv").exit_code == 0
 
 
 def test_a_named_similarity_of_features(words: Path) -> None:
@@ -62,7 +76,9 @@ def test_nonsense_is_one_line(words: Path) -> None:
     model = words / "c.safetensors"
     new = polars.read_csv(words / "new.csv")
     new.select("word", "kind", *[f"w{j}" for j in range(10)]).write_csv(words / "square.csv")
+    polars.read_csv(words / "known.csv").with_columns(kind=polars.lit("cat")).write_csv(words / "one.csv")
     cases = {
+        ("fit", words / "one.csv", "--class-column", "kind"): "one class only, 'cat'",
         ("fit", words / "features.csv"): "40 rows and 2 columns of numbers",
         ("fit", words / "known.csv"): "kind",
         ("fit", words / "square.csv", "--class-column", "kind"): "but no row of this id",

@@ -50,6 +50,15 @@ def test_a_verifier_tells_of_its_threshold_and_of_the_fit_before(people: Path, c
         call("info", out, "--verify", people / used)
 
 
+def test_a_ranker_of_names_alone_knows_its_file(tmp_path: Path, call: Call) -> None:
+    games, model = tmp_path / "games.csv", tmp_path / "ranker.safetensors"
+    games.write_text("winner,loser\nann,bob\nbob,cem\nann,cem\ncem,dan\n")
+    call("rank", "fit", games, "--out", model, "--folds", 0)
+    assert "was read as preferences" in call("info", model, "--verify", games).stdout
+    (tmp_path / "other.csv").write_text("winner,loser\nbob,ann\n")
+    assert "NOT" in call("info", model, "--verify", tmp_path / "other.csv", code=1).stdout
+
+
 def test_another_file_is_not_the_one(people: Path, call: Call) -> None:
     table = polars.read_csv(people / "train.csv")
     table.reverse().write_csv(people / "train.csv")

@@ -146,6 +146,41 @@ def test_shared_pairs_are_found_in_either_order(people: Path, call: Call) -> Non
     assert "shared by both tables" in call("pairs", "check", people / "one.csv", people / "two.csv").stdout
 
 
+def test_what_is_to_mend_is_named(people: Path, call: Call) -> None:
+    (people / "one.csv").write_text("left,right,label\na,b,1\nc,d,-1\n")
+    (people / "two.csv").write_text("left,right,label\nx,b,1\nx,b,-1\n")
+    shown = call("pairs", "check", people / "one.csv", people / "two.csv", "--strict", code=1).stdout
+    assert "Found 1 contradiction, 1 label against chains of others, 1 example in both tables." in shown
+
+
+def test_a_label_column_that_was_named_must_be_there(people: Path, call: Call) -> None:
+    (people / "plain.csv").write_text("left,right\na,b\nc,d\n")
+    call("pairs", "check", people / "plain.csv")
+    told = call("pairs", "check", people / "plain.csv", "--label-column", "nosuch", code=1)
+    assert "no column 'nosuch'" in told.stderr
+
+
+@pytest.mark.parametrize("cells", ["1,0,-1,1", "left,right,tie,left", "0.5,7.25,3,0.5", "home,away,home,home"])
+def test_other_labels_leave_the_other_checks(people: Path, call: Call, cells: str) -> None:
+    rows = zip(("a,b", "c,d", "b,a", "c,c"), cells.split(","), strict=True)
+    (people / "games.csv").write_text("left,right,label\n" + "".join(f"{pair},{cell}\n" for pair, cell in rows))
+    (people / "next.csv").write_text("left,right\nb,a\n")
+    args = ("pairs", "check", people / "games.csv", people / "next.csv")
+    result = json.loads(call(*args, "--json").stdout)
+    found = result["tables"][str(people / "games.csv")]
+    assert (found["pairs"], found["repeated"], found["of an example with itself"]) == (4, 1, 1)
+    assert result["leaks"]["shared"]["pairs"] == [["b", "a"]]
+    assert "contradictory" not in found
+    shown = " ".join(call(*args).stdout.split())
+    assert "labels not checked, since" in shown
+    assert "are not same/different" in shown
+
+
+def test_a_slip_among_same_and_different_is_refused(people: Path, call: Call) -> None:
+    (people / "slip.csv").write_text("left,right,label\na,b,same\nc,d,smae\n")
+    assert "line 3 holds 'smae'" in call("pairs", "check", people / "slip.csv", code=1).stderr
+
+
 def test_copies_under_other_ids_leak(people: Path, call: Call) -> None:
     """An example that was saved twice is one example: by content, not by name."""
     table = polars.read_csv(people / "gallery.csv")

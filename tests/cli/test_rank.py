@@ -119,6 +119,25 @@ def test_ties_and_cycles_are_told(tmp_path: Path) -> None:
     assert polars.read_csv(tmp_path / "order.csv")["rank"].to_list() == [1, 1, 1, 1]
 
 
+@pytest.mark.parametrize("rows", ["ann,bob\n", "ann,bob\nbob,ann\nann,bob\n"])
+def test_one_couple_is_learnt_without_a_held_out_test(rows: str, tmp_path: Path) -> None:
+    path, model = tmp_path / "games.csv", tmp_path / "r.safetensors"
+    path.write_text("winner,loser\n" + rows)
+    result = run("rank", "fit", path, "--out", model)
+    assert result.exit_code == 0, result.output
+    assert "no held-out test: 1 distinct pair cannot fill 5 folds" in result.stderr
+
+
+def test_a_tie_within_the_tolerance_is_called_so(tmp_path: Path) -> None:
+    """Three who beat each other in a circle and lose to a fourth: the solver leaves small differences."""
+    path, model = tmp_path / "games.csv", tmp_path / "r.safetensors"
+    path.write_text("winner,loser\na,b\nb,c\nc,a\nd,a\nd,b\nd,c\n")
+    assert run("rank", "fit", path, "--out", model, "--folds", 0).exit_code == 0
+    order = run("rank", "order", model, "--out", tmp_path / "order.csv")
+    assert polars.read_csv(tmp_path / "order.csv")["rank"].to_list() == [1, 2, 2, 2]
+    assert "differ by no more than the solver's tolerance" in order.stdout
+
+
 def test_nonsense_is_one_line(games: Path, players: Path, tmp_path: Path) -> None:
     model, bad = tmp_path / "r.safetensors", tmp_path / "bad.csv"
     bad.write_text("winner,loser\nann,bob\ncat,cat\n")

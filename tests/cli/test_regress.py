@@ -78,6 +78,46 @@ def test_matrices_by_the_names_of_their_columns(drugs: dict[str, Any]) -> None:
     np.testing.assert_allclose(polars.read_csv(out)["prediction"].to_numpy(), expected, atol=1e-3)
 
 
+def test_a_large_matrix_gets_no_advice_for_python(tmp_path: Path) -> None:
+    n = 220  # more than the sample whose eigenvalues are looked at
+    names = [f"m{i}" for i in range(n)]
+    table(tmp_path / "large.csv", names, np.eye(n), names)
+    rows = "".join(f"m{i},m{i + 1},{i % 3}\n" for i in range(n - 1))
+    (tmp_path / "pairs.csv").write_text("left,right,label\n" + rows)
+    told = ("--base", "precomputed", "--folds", 0, "--out", tmp_path / "m.safetensors")
+    result = run("regress", tmp_path / "large.csv", tmp_path / "pairs.csv", *told)
+    assert result.exit_code == 0, result.output
+    assert "not known to be positive semidefinite" in result.stderr
+    assert "definite=True" not in result.stderr
+
+
+@pytest.mark.parametrize("command", ["fit", "rank"])
+def test_other_machines_take_matrices_by_name_too(tmp_path: Path, command: str) -> None:
+    """A minimum is definite and rises like a row number; columns in another order are another matrix."""
+    n, rng = 24, np.random.default_rng(2)
+    names, order = [f"m{i}" for i in range(n)], rng.permutation(n)
+    K = np.minimum.outer(np.arange(1.0, n + 1), np.arange(1.0, n + 1))
+    table(tmp_path / "plain.csv", names, K, names)
+    table(tmp_path / "turned.csv", names, K[:, order], [names[j] for j in order])
+    left, right = rng.permutation([(i, j) for i in range(n) for j in range(i)])[:60].T
+    labels = np.where(left + right > n, 1, -1) if command == "fit" else np.where(left > right, 1, -1)
+    rows = [f"m{i},m{j},{y}\n" for i, j, y in zip(left, right, labels, strict=True)]
+    (tmp_path / "pairs.csv").write_text("left,right,label\n" + "".join(rows))
+    said = []
+    for name in ("plain.csv", "turned.csv"):
+        model, out, pairs = tmp_path / f"{name}.safetensors", tmp_path / f"said-{name}", tmp_path / "pairs.csv"
+        fit = (
+            ("fit", tmp_path / name, pairs)
+            if command == "fit"
+            else ("rank", "fit", pairs, "--folds", 0, "--examples", tmp_path / name)
+        )
+        result = run(*fit, "--base", "precomputed", "--out", model, "--tol", 1e-6)
+        assert result.exit_code == 0, result.output
+        assert run("score", model, tmp_path / "plain.csv", pairs, "--out", out).exit_code == 0
+        said.append(polars.read_csv(out)["score" if command == "fit" else "advantage"].to_numpy())
+    np.testing.assert_allclose(said[0], said[1], atol=1e-4)
+
+
 def test_the_order_of_a_pair_is_what_the_kernel_says(tmp_path: Path) -> None:
     X = np.random.default_rng(0).normal(size=(30, 2))
     ids = [f"e{i}" for i in range(30)]

@@ -178,6 +178,8 @@ def test_standard_input_and_ctrl_c_leave_a_metric_to_go_on_with(tmp_path: Path) 
     ("line", "message"),
     [
         ('{"left": [1, 2], "right": [1, 2, 3], "label": 1}', "2 and 3 numbers"),
+        ('{"left": [1, 2, 3], "right": [1, 2, 1e200], "label": 1}', "too large to compare"),
+        ('{"left": [1, 2, -1e71], "right": [1, 2, 3], "label": null}', "too large to compare"),
         ('{"left": [1, 2, 3], "right": [1, 2, "x"], "label": 1}', "finite numbers"),
         ('{"left": [1, 2, 3], "right": [1, 2, NaN], "label": 1}', "finite numbers"),
         ('{"left": [1, 2, 3], "right": [1, 2, 3], "label": 7}', "label is 7"),
@@ -193,7 +195,9 @@ def test_a_bad_line_is_named_and_what_was_learnt_is_kept(
     source, model = write(tmp_path / "pairs.jsonl", good), tmp_path / "m.safetensors"
     source.write_text(source.read_text() + line + "\n")
     assert main(["stream", str(source), "--model", str(model)]) == 1
-    assert message in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert message in told
+    assert f"error: {source}, pair 10" in told
     metric, _ = by_hand(good)
     assert np.array_equal(pl.load(model).mahalanobis_matrix_, metric.mahalanobis_matrix_)
 
@@ -210,3 +214,50 @@ def test_other_models_and_missing_columns_are_refused(tmp_path: Path, capsys: py
     (tmp_path / "pairs.csv").write_text("left,right,label\na,c,1\n")
     assert main(["stream", str(tmp_path / "pairs.csv"), "--examples", str(tmp_path / "rows.csv")]) == 1
     assert "no example 'c'" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("label", [1, -1])
+def test_the_largest_numbers_that_are_taken_leave_a_finite_metric(tmp_path: Path, label: int) -> None:
+    large = {"left": [1e70, -1e70, 1e70], "right": [-1e70, 1e70, -1e70], "label": label}
+    lines = [*pairs(9), large, *pairs(9, seed=1), large]
+    model = tmp_path / "m.safetensors"
+    assert main(["stream", str(write(tmp_path / "pairs.jsonl", lines)), "--model", str(model)]) == 0
+    assert np.isfinite(pl.load(model).mahalanobis_matrix_).all()
+
+
+def test_predictions_on_standard_output_have_it_to_themselves(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = pairs(20)
+    source = write(tmp_path / "pairs.jsonl", lines)
+    assert main(["stream", str(source), "--out", "-"]) == 0
+    printed = capsys.readouterr()
+    assert [float(row["score"]) for row in csv.DictReader(printed.out.splitlines())] == by_hand(lines)[1]
+    assert "20 labelled pairs" in printed.err
+    assert [path.name for path in tmp_path.iterdir()] == ["pairs.jsonl"]
+    assert main(["stream", str(source), "--out", "-", "--json"]) == 1
+    assert "--json and --out -" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("skip", "code"), [(9, 0), (10, 1)])
+def test_nothing_to_learn_leaves_the_model_file_alone(
+    skip: int, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, model = write(tmp_path / "pairs.jsonl", pairs(9)), tmp_path / "m.safetensors"
+    assert main(["stream", str(source), "--model", str(model)]) == 0
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    capsys.readouterr()
+    assert main(["stream", str(source), "--model", str(model), "--skip", str(skip)]) == code
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    printed = capsys.readouterr()
+    assert "metric written" not in printed.err
+    assert (f"{source} holds 9 pairs, fewer than --skip 10" in printed.err) == (code == 1)
+
+
+@pytest.mark.parametrize(("label", "kind"), [(1, "similar"), (-1, "dissimilar")])
+def test_one_kind_of_pairs_is_told(label: int, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [{**line, "label": label} for line in pairs(5)]
+    assert main(["stream", str(write(tmp_path / "pairs.jsonl", lines))]) == 0
+    assert f"all of them are {kind}:" in capsys.readouterr().out

@@ -148,7 +148,7 @@ class Run:
             self.record(path, result)
             self.note(f"{what} written to {path}")
 
-    def beside(self, path: Path) -> Console:
+    def beside(self, path: Path | None) -> Console:
         """Where words about a table go: a table on stdout keeps it to itself."""
         return self.err if str(path) == "-" else self.out
 

@@ -16,6 +16,8 @@ SCHEMES: tuple[dict[str, int], ...] = (
     {"same": 1, "different": -1},
 )
 """Spellings of labels that are accepted, each with its meaning."""
+SAME = frozenset({"true", "false", "same", "different"})
+"""Words that only labels same or different use."""
 OUTCOMES: tuple[dict[str, int], ...] = (
     {"1": 1, "-1": -1, "0": 0},
     {"1": 1, "0": -1, "0.5": 0},
@@ -37,7 +39,7 @@ def read_labels(
     >>> labels.tolist(), spelling
     ([1, -1, 1], {'same': 1, 'different': -1})
     """
-    plain = [_plain_label(cell) for cell in cells]
+    plain = [plain_label(cell) for cell in cells]
     found = dict.fromkeys(plain)
     fitting = [scheme for scheme in schemes if found.keys() <= scheme.keys()]
     labels = [np.array([scheme[cell] for cell in plain], dtype=np.int64) for scheme in fitting]
@@ -72,7 +74,8 @@ def _listed(names: Iterable[str]) -> str:
     return f"{', '.join(first)} or {last}"
 
 
-def _plain_label(cell: str | None) -> str:
+def plain_label(cell: str | None) -> str:
+    """A cell in small letters without blanks, whole numbers without a point."""
     text = (cell or "").strip().lower()
     try:
         number = float(text)

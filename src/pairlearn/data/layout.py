@@ -21,6 +21,7 @@ class Columns:
     """What the user says of a table; what is not said is found.
 
     `features` and `drop` hold names, globs (`e*`) and ranges of neighbours (`e0:e127`); commas part several.
+    `matrix` says that the numbers of a row are similarities to all rows, not features: none looks like an id by itself.
 
     >>> Columns(drop=("camera", "meta_*")).drop
     ('camera', 'meta_*')
@@ -30,6 +31,7 @@ class Columns:
     classes: str | None = None
     features: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    matrix: bool = False
 
     def like(self, learnt: Mapping[str, Any], sheet: Sheet) -> Columns:
         """The same with the columns that a model was learnt from, where nothing else was said.

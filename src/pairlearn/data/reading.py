@@ -55,7 +55,7 @@ def read_examples(
         layout = replace(layout, columns=tuple(learnt["columns"]))
     classes = None if layout.classes is None else sheet.ids(layout.classes)
     examples = sheet.features(layout.columns)
-    if not asked.features and examples.shape[1] == len(layout.columns):
+    if not asked.features and not asked.matrix and examples.shape[1] == len(layout.columns):
         refuse_suspects(sheet.source, layout.columns, examples, classes)
         constant = constant_columns(layout.columns, examples)
         if constant:
@@ -77,9 +77,10 @@ def read_examples(
 def read_pairs(
     path: str | Path | Source, left: str = "left", right: str = "right", label: str | None = "label"
 ) -> PairTable:
-    """Read a table of pairs from .csv, .tsv, .jsonl, .parquet or .npz; the column of labels may be absent.
+    """Read a table of pairs from .csv, .tsv, .jsonl, .parquet or .npz.
 
-    `left`, `right` and `label` name the columns.
+    `left`, `right` and `label` name the columns. A column `label` may be absent; one of another name must be there,
+    since somebody named it.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "pairs.csv"
@@ -90,6 +91,8 @@ def read_pairs(
     """
     sheet = read_sheet(path)
     sheet.require((left, right), "; see --left-column and --right-column")
+    if label not in (None, "label"):
+        sheet.require((label,), "; see --label-column")
     cells = tuple(sheet.columns[label].texts()) if label in sheet.columns else None
     return PairTable(sheet.source, sheet.ids(left), sheet.ids(right), cells, label or "label", tuple(sheet.notes))
 

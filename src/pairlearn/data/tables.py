@@ -10,7 +10,7 @@ import numpy as np
 
 from pairlearn.data.files.cells import is_missing, is_number
 from pairlearn.data.files.sources import Source
-from pairlearn.data.labels import OUTCOMES, read_labels
+from pairlearn.data.labels import OUTCOMES, SAME, SCHEMES, plain_label, read_labels
 from pairlearn.data.layout import Layout
 from pairlearn.errors import InputError, MissingIdsError
 from pairlearn.pairs import Pairs, find_rows, rows_by_id
@@ -122,6 +122,16 @@ class PairTable:
         labels = np.zeros(len(cells), dtype=np.int64)
         labels[known] = found
         return labels, spelling
+
+    @property
+    def tells_same(self) -> bool:
+        """Whether the cells are labels same or different, also with mistakes among them; not preferences or numbers.
+
+        >>> PairTable(Source("games.csv", "csv", None), ("a", "b"), ("b", "c"), ("left", "tie")).tells_same
+        False
+        """
+        plain = {plain_label(cell) for cell in self.required_cells() if not is_missing(cell)}
+        return not plain.isdisjoint(SAME) or any(plain <= scheme.keys() for scheme in SCHEMES)
 
     def outcomes(self) -> tuple[Ints, Mapping[str, int]]:
         """Preferences +1 (left first), −1 (right first), 0 (tie) and their spelling."""

@@ -83,6 +83,7 @@ def fit(
     weights, memory = class_weights(class_weight), memory_bytes(memory_budget)
     from pairlearn.cli.run import Run
     from pairlearn.cli.steps import fitting
+    from pairlearn.cli.tasks import matrices
 
     run = Run("fit", options, as_json)
     run.check_outputs(out, force=force)
@@ -98,8 +99,7 @@ def fit(
         memory_budget=memory,
         random_state=seed,
     )
-    table = run.examples(examples, table_options.columns())
-    right = run.right_examples(right_options)
+    table, right = matrices.tables_of(run, examples, table_options.columns(), right_options, model.base)
     given = None if pairs is None else run.pairs(pairs, *pair_options.names)
     training = fitting.training_of(model, table, right, given, reflexive)
     notes = fitting.train(model, training)

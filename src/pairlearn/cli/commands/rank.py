@@ -93,11 +93,12 @@ def fit(
     run = Run("rank fit", options, as_json)
     run.check_outputs(out, force=force)
     given = ranking.preferences(run, preferences, left_column, right_column, label_column)
-    known = ranking.examples(run, examples, table_options.columns(), given)
+    base = base or ("linear" if examples is None else "standardised")
+    known = ranking.examples(run, examples, table_options.columns(), base, given)
     training = ranking.training_of(run, known, given)
     model = pl.PairRanker(
         kernel,
-        base or ("linear" if examples is None else "standardised"),
+        base,
         C,
         draws=draws,  # type: ignore[arg-type]
         tol=tol,

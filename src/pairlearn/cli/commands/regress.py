@@ -73,7 +73,7 @@ def regress(
     import pairlearn as pl
     from pairlearn.cli.run import Run
     from pairlearn.cli.steps import fitting
-    from pairlearn.cli.tasks import regressing
+    from pairlearn.cli.tasks import matrices, regressing
 
     run = Run("regress", options, as_json)
     run.check_outputs(out, force=force)
@@ -89,10 +89,9 @@ def regress(
         random_state=seed,
     )
     about_order = regressing.symmetry_facts(str(model.kernel), two_tables)
-    left = run.examples(examples, table_options.columns())
-    right = run.right_examples(right_options)
+    left, right = matrices.tables_of(run, examples, table_options.columns(), right_options, model.base)
     given = run.pairs(pairs, left_column, right_column, label_column)
-    training = regressing.training_of(run, left, right, given, model.base)
+    training = regressing.training_of(left, right, given)
     notes = fitting.train(model, training)
     fitting.refuse_ignorant(model)
     result = regressing.result_of(run, model, training, notes, unseen=unseen, folds=folds, seed=seed) | about_order

@@ -30,7 +30,8 @@ def stream(
     ] = None,
     examples: Annotated[Path | None, typer.Option(help="Table of examples that left and right name by id.")] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="CSV of line, score, prediction and label, as predicted.")
+        Path | None,
+        typer.Option("--out", "-o", help="CSV of line, score, prediction and label, as predicted; - for stdout."),
     ] = None,
     skip: Annotated[int, typer.Option(min=0, help="Lines to pass over, such as those learnt before a stop.")] = 0,
     threshold: Annotated[float, typer.Option(help="Squared distance b below which pairs are similar, at first.")] = 1.0,
@@ -54,12 +55,12 @@ def stream(
     # A model is there to go on with, and after --skip so are predictions.
     run.check_outputs(model, force=True)
     run.check_outputs(out, force=force or skip > 0)
+    streaming.check_stdout(out, as_json)
     table = None if examples is None else run.examples(examples, table_options.columns())
     metric = streaming.metric_of(model, threshold, gamma)
     course = streaming.Course(metric, model, save_every, every, run.err, skip, run.about)
     result = course.through(source, table, pair_options.names, out)
-    streaming.show(run.out, result)
-    for path in (model, out):
-        if path is not None and path.exists():
-            run.record(path, result)
+    streaming.show(run.beside(out), result)
+    for path in streaming.written(model, out, result):
+        run.record(path, result)
     run.finish(result)

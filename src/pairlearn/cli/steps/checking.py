@@ -19,6 +19,7 @@ from pairlearn.examples import merge_equal_rows
 from pairlearn.pairs import Pairs
 from pairlearn.selection import ContradictionError, Leaks, find_leaks, infer_labels
 from pairlearn.types import Ints
+from pairlearn.words import counted, listed
 
 SHOWN = 5
 TASKS = {
@@ -30,12 +31,22 @@ TASKS = {
 }
 """What a test on these tables would speak for, by the task that their leaks allow."""
 
+WRONG = {
+    "contradictory": ("contradiction",),
+    "against chains": ("label against chains of others", "labels against chains of others"),
+    "against the classes": ("label against the classes", "labels against the classes"),
+}
+"""What cannot be right in a table, in words for one and for several."""
+SHARED = {"examples": "example", "pairs": "pair", "classes": "class"}
+"""What two tables can share, in words for one."""
+
 
 @dataclass(frozen=True, eq=False)
 class Checked:
     """A table as pairs over examples with ids and, if known, classes; of a table of examples each with itself.
 
-    `labels` are ±1, 0 where unknown; None for a table of examples or without labels.
+    `labels` are ±1, 0 where unknown; None for a table of examples or without labels. `others` are cells of
+    labels that are not same or different, but preferences or numbers.
     """
 
     source: str
@@ -44,6 +55,7 @@ class Checked:
     classes: tuple[str, ...] | None
     labels: Ints | None = None
     of_examples: bool = False
+    others: tuple[str, ...] = ()
 
     @classmethod
     def of_table(cls, table: ExampleTable) -> Checked:
@@ -54,6 +66,9 @@ class Checked:
     @classmethod
     def of_pairs(cls, given: PairTable, pairs: Pairs, ids: tuple[str, ...], classes: Any) -> Checked:
         """Pairs over examples."""
+        if given.cells is not None and not given.tells_same:
+            others = tuple(dict.fromkeys(cell.strip() for cell in given.cells if cell and cell.strip()))
+            return cls(str(given.source), pairs, ids, classes, others=others)
         labels = None if given.cells is None else given.some_labels()[0]
         return cls(str(given.source), pairs, ids, classes, labels)
 
@@ -123,6 +138,8 @@ def _faults_of_pairs(table: Checked) -> dict[str, Any]:
         "repeated": len(pairs) - len(np.unique(pairs.codes())),
         "of an example with itself": int(pairs.reflexive.sum()),
     }
+    if table.others:
+        found["labels"] = f"not checked, since {listed(table.others)} are not same/different"
     if labels is None:
         return found
     known = np.flatnonzero(labels)
@@ -178,11 +195,12 @@ def result_of(tables: list[Checked]) -> dict[str, Any]:
     return {**found, "leaks": leaks_between(*tables)} if len(tables) > 1 else found
 
 
-def bad(result: Mapping[str, Any]) -> bool:
-    """Whether anything leaks or contradicts itself."""
-    wrong = ("contradictory", "against chains", "against the classes")
-    faults = any(table.get(name) for table in result["tables"].values() for name in wrong)
-    return faults or any(result.get("leaks", {"shared": {}})["shared"].values())
+def bad(result: Mapping[str, Any]) -> list[str]:
+    """What leaks or contradicts itself, each with its number; empty if nothing does."""
+    counts = {name: sum(len(table.get(name, ())) for table in result["tables"].values()) for name in WRONG}
+    faults = [counted(n, *WRONG[name]) for name, n in counts.items() if n]
+    shared = result.get("leaks", {"shared": {}})["shared"]
+    return faults + [f"{counted(len(some), SHARED[name])} in both tables" for name, some in shared.items() if some]
 
 
 # --------------------------------------------------------------------------- what is said
@@ -200,11 +218,14 @@ def show(run: Run, result: Mapping[str, Any]) -> None:
         shared = {f"  {name}": _in_words(values) for name, values in result["leaks"]["shared"].items()}
         say(run.out, "", lead="shared by both tables")
         run.out.print(facts({**shared, "  tests": TASKS[result["leaks"]["task"]]}), highlight=False)
-    say(run.out, "Found something to mend." if bad(result) else "Nothing is wrong with what was checked.")
+    faults = bad(result)
+    say(run.out, f"Found {', '.join(faults)}." if faults else "Nothing is wrong with what was checked.")
 
 
 def _in_words(value: Any) -> str:
-    """A count, or how many there are and the first of them."""
+    """A sentence, a count, or how many there are and the first of them."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, int):
         return f"{value:,}"
     shown = [" – ".join(entry) if isinstance(entry, tuple) else str(entry) for entry in value[:SHOWN]]

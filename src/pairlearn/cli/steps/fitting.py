@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 MOST_SCORED = 200_000
 """Training pairs that are scored for the training figures; beyond that a sample is."""
 SHOWN_WARNINGS = (ConflictWarning, DefinitenessWarning, SymmetryWarning)
+OWN_WORDS: dict[type[Warning], str] = {
+    DefinitenessWarning: "the base kernel is not known to be positive semidefinite; a sample of the examples showed "
+    "nothing against it",
+}
+"""Warnings whose text gives advice for Python."""
 SIZES = ("C", "nu", "epsilon")
 """Parameters of machines that are shown by name."""
 WORDS = {1: "same", -1: "different"}
@@ -113,7 +118,8 @@ def train(machine: Any, training: Any) -> list[str]:
         warnings.simplefilter("always")
         machine.set_params(callback=report).fit(training.pairs, training.labels)
     machine.set_params(callback=None)
-    return list(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, SHOWN_WARNINGS)))
+    shown = [each for each in caught if issubclass(each.category, SHOWN_WARNINGS)]
+    return list(dict.fromkeys(OWN_WORDS.get(each.category, str(each.message)) for each in shown))
 
 
 @contextmanager

@@ -81,6 +81,7 @@ def verified(info: Mapping[str, Any], paths: list[Path]) -> dict[str, Any]:
         given["sha256"]: f"{role} of pairlearn {step['command']}"
         for step in info["made"]
         for role, given in step.get("inputs", {}).items()
+        if "sha256" in given  # ids alone come from no file of their own
     }
     if not known:
         raise InputError(

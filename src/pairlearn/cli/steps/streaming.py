@@ -12,7 +12,7 @@ import json
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -37,6 +37,8 @@ WINDOW = 1000
 """Pairs of the error rate "of the last", which tells whether learning still helps."""
 USE = "Score pairs with it: `pairlearn score MODEL EXAMPLES PAIRS`."
 SEARCH = "a longer stream: --model goes on from here"
+LARGEST = 1e70
+"""Numbers beyond it are refused: learning takes fourth powers of differences, which must stay finite."""
 LABELS = {
     **dict.fromkeys(("1", "+1", "1.0", "true", "same", "similar", "yes"), 1),
     **dict.fromkeys(("-1", "-1.0", "0", "0.0", "false", "different", "dissimilar", "no"), -1),
@@ -44,12 +46,13 @@ LABELS = {
 
 
 class Line(NamedTuple):
-    """A pair of the stream: its line number, two rows of numbers, and ±1 or None (predict only)."""
+    """A pair of the stream: its line number, two rows of numbers, ±1 or None (predict only), and its place in words."""
 
     number: int
     left: Floats
     right: Floats
     label: int | None
+    place: str
 
 
 @dataclass
@@ -81,7 +84,7 @@ class Tally:
         found = self.verdict()
         own, theirs = (None, None) if found is None else (found["value"], found["baselines"]["Euclid"])
         figures = {"eer": {"metric": own, "euclid": theirs}, "verdict": found}
-        return {"pairs": n, "mistakes": self.mistakes, **empty, **rates, **figures}
+        return {"pairs": n, "similar": self.labels.count(1), "mistakes": self.mistakes, **empty, **rates, **figures}
 
     def verdict(self) -> dict[str, Any] | None:
         """The scores before learning against Euclid on the same pairs; None without both kinds of pairs."""
@@ -136,12 +139,12 @@ class Course:
     def _keep_posted(self, line: Line) -> None:
         if line.label is not None and len(self.tally.labels) % self.every == 0:
             say(self.console, _progress(self.metric, self.tally))
-        if self.model is not None and line.number % self.save_every == 0 and hasattr(self.metric, "state_"):
+        if self.model is not None and line.number % self.save_every == 0 and self.tally.labels:
             pl.save(self.metric, self.model, about=self.about())
 
     def save(self) -> None:
-        """Write the metric, if there is one and a file for it."""
-        if self.model is not None and hasattr(self.metric, "state_"):
+        """Write the metric, if anything was learnt and there is a file for it."""
+        if self.model is not None and self.tally.labels:
             pl.save(self.metric, self.model, about=self.about())
             say(self.console, f"metric written to {self.model}")
 
@@ -175,18 +178,22 @@ def _rows_by_id(table: ExampleTable) -> dict[str, Floats]:
 def _lines(
     text: TextIO, source: str, table: Mapping[str, Floats] | None, columns: tuple[str, str, str], skip: int
 ) -> Iterator[Line]:
-    """Pairs with a line number; the header of a CSV is line 0."""
+    """Pairs with a line number; the header of a CSV is line 0. Fewer pairs than `skip` are refused."""
     name = "standard input" if source == "-" else source
     first = text.readline()
     lines = chain([first], text)
     is_json = table is None or first.lstrip().startswith("{")
     cells = _json_cells(lines, name, columns) if is_json else _csv_cells(lines, name, columns, first)
+    number = 0
     for number, (left, right, label) in enumerate(cells, start=1):
         if number <= skip:
             continue
         place = f"{name}, pair {number}"
         one, other = (_row(side, place) if table is None else _named(table, side, place) for side in (left, right))
-        yield Line(number, one, other, _label(label, place))
+        _check_sides(one, other, place)
+        yield Line(number, one, other, _label(label, place), place)
+    if number < skip:
+        raise InputError(f"{name} holds {counted(number, 'pair')}, fewer than --skip {skip} passes over")
 
 
 def _json_cells(text: Iterable[str], name: str, columns: tuple[str, str, str]) -> Iterator[tuple[Any, Any, Any]]:
@@ -231,6 +238,14 @@ def _named(table: Mapping[str, Floats], key: Any, place: str) -> Floats:
     return table[known]
 
 
+def _check_sides(left: Floats, right: Floats, place: str) -> None:
+    """Refuse rows that cannot be compared."""
+    if left.shape != right.shape:
+        raise InputError(f"{place}: the two sides have {len(left)} and {len(right)} numbers")
+    if max(np.abs(left).max(), np.abs(right).max()) > LARGEST:
+        raise InputError(f"{place}: values are too large to compare; scale the examples")
+
+
 def _label(cell: Any, place: str) -> int | None:
     """±1, or None for a pair that is only predicted."""
     text = "" if cell is None else str(cell).strip().lower()
@@ -241,12 +256,13 @@ def _label(cell: Any, place: str) -> int | None:
 
 def _learn(metric: Any, line: Line) -> float:
     """Score before learning; nothing is known at first, so all pairs have distance 0."""
-    if line.left.shape != line.right.shape:
-        raise InputError(f"pair {line.number}: the two sides have {len(line.left)} and {len(line.right)} numbers")
     pair = pl.Pairs(np.stack([line.left, line.right]), [0], [1])
-    score = float(metric.decision_function(pair)[0]) if hasattr(metric, "state_") else float(metric.threshold)
-    if line.label is not None:
-        metric.partial_fit(pair, np.array([line.label]))
+    try:
+        score = float(metric.decision_function(pair)[0]) if hasattr(metric, "state_") else float(metric.threshold)
+        if line.label is not None:
+            metric.partial_fit(pair, np.array([line.label]))
+    except InputError as error:
+        raise InputError(f"{line.place}: {error}") from None
     return score
 
 
@@ -254,18 +270,32 @@ def _learn(metric: Any, line: Line) -> float:
 
 
 def _writer(stack: ExitStack, out: Path | None, new: bool) -> Callable[[Line, float], None]:
-    """Writes predictions as they come; going on after a stop appends."""
+    """Writes predictions as they come, - to standard output; going on after a stop appends."""
     if out is None:
         return lambda line, score: None
-    target = stack.enter_context(out.open("w" if new or not out.exists() else "a", encoding="utf-8", newline=""))
-    rows = csv.writer(target)
-    if target.tell() == 0:
+    on_stdout = str(out) == "-"
+    again = not new and (on_stdout or out.exists())
+    file = nullcontext(sys.stdout) if on_stdout else out.open("a" if again else "w", encoding="utf-8", newline="")
+    rows = csv.writer(stack.enter_context(file), lineterminator="\n")
+    if not again:
         rows.writerow(["line", "score", "prediction", "label"])
 
     def write(line: Line, score: float) -> None:
         rows.writerow([line.number, repr(score), 1 if score > 0 else -1, "" if line.label is None else line.label])
 
     return write
+
+
+def check_stdout(out: Path | None, as_json: bool) -> None:
+    """Refuse two things for one standard output."""
+    if as_json and str(out) == "-":
+        raise InputError("--json and --out - both write to standard output; give --out a file")
+
+
+def written(model: Path | None, out: Path | None, record: Mapping[str, Any]) -> list[Path]:
+    """The files that this run wrote: a metric that learnt nothing stays as it was."""
+    files = (model if record["pairs"] else None, None if str(out) == "-" else out)
+    return [path for path in files if path is not None]
 
 
 def _progress(metric: Any, tally: Tally) -> str:
@@ -287,5 +317,8 @@ def show(console: Console, record: Mapping[str, Any]) -> None:
     say(console, f"{each}: error {percent(record['error'])}, {last}")
     if record["verdict"] is not None:
         show_verdict(console, record["verdict"])
+    else:
+        kind = "similar" if record["similar"] else "dissimilar"
+        say(console, f"all of them are {kind}: whether the metric tells pairs apart shows only when both kinds come")
     if record["stopped_by"] == "Ctrl-C":
         say(console, f"stopped after line {record['last_line']:,}; go on with --skip {record['last_line']}")

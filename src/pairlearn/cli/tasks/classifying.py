@@ -16,7 +16,7 @@ import pairlearn as pl
 from pairlearn.cli.comparison import MODEL
 from pairlearn.cli.run import Run, learnt_from
 from pairlearn.cli.tasks import judging
-from pairlearn.cli.tasks.matrices import as_matrix
+from pairlearn.cli.tasks.matrices import table_of
 from pairlearn.cli.tasks.task import CLASSES
 from pairlearn.cli.terminal import facts, progress_bar
 from pairlearn.data.layout import Columns
@@ -34,10 +34,12 @@ TOLD = {
 
 
 def training_of(run: Run, path: Path, columns: Columns, similarity: str) -> ExampleTable:
-    """The table to learn from: it has classes and, if similarities are given, a column for every row."""
-    table = run.examples(path, columns)
-    table.required_classes()
-    return as_matrix(run, table) if similarity == "precomputed" else table
+    """The table to learn from: it has several classes and, if similarities are given, a column for every row."""
+    table = table_of(run, path, columns, similarity)
+    names = set(table.required_classes())
+    if len(names) < 2:
+        raise InputError(f"{table.source} holds one class only, {names.pop()!r}; give examples of two classes or more")
+    return table
 
 
 def train(model: pl.BasisSVC, table: ExampleTable) -> None:

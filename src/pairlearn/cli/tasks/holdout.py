@@ -19,6 +19,7 @@ from pairlearn.pairs import Pairs
 from pairlearn.selection import ColdStartKFold, ExampleKFold, PairKFold
 from pairlearn.selection.tasks import Side
 from pairlearn.types import Floats, Ints
+from pairlearn.words import counted
 
 UNSEEN = {
     "none": "pairs that were not learnt from, of examples that were",
@@ -109,7 +110,9 @@ def tested(
     except InputError as error:
         if unseen != "none":
             raise
-        run.warn(f"no held-out test: {error}")
+        distinct = len(np.unique(pairs.codes()))
+        few = f"{counted(distinct, 'distinct pair')} cannot fill {folds} folds; add pairs, or use fewer --folds"
+        run.warn(f"no held-out test: {few if distinct < folds else error}")
         return None
     found = held_out(run, systems, pairs, labels, splits)
     if found is None:

@@ -16,6 +16,7 @@ from pairlearn.cli.terminal import say, table
 from pairlearn.data.files.sheet import Sheet
 from pairlearn.data.reading import read_pairs
 from pairlearn.data.tables import PairTable
+from pairlearn.errors import InputError
 from pairlearn.evaluation.figures import Figure, judged
 from pairlearn.evaluation.intervals import Interval
 from pairlearn.evaluation.measures import PERCENT
@@ -80,6 +81,7 @@ def judge_tables(run: Run, task: Task, sheets: Mapping[str, Sheet], label: str) 
     assert task.judgement is not None
     result: dict[str, Any] = {}
     for name, sheet in sheets.items():
+        _refuse_classes(sheet)
         given = read_pairs(sheet.source, label=label).labelled()
         truth, _ = task.labels(given)
         values = sheet.features([task.column]).ravel()
@@ -87,6 +89,15 @@ def judge_tables(run: Run, task: Task, sheets: Mapping[str, Sheet], label: str) 
         result[name] = judge_pairs(task, {name: values}, truth, given.left, given.right)
         show(run.out, task.judgement, result[name], f"{name}: {counted(result[name]['pairs'], 'labelled pair')}")
     run.finish({"task": task.name, "systems": result})
+
+
+def _refuse_classes(sheet: Sheet) -> None:
+    """Classes of single examples are judged where they are told."""
+    if "left" not in sheet.columns and {"id", "prediction", "lead"} <= set(sheet.columns):
+        raise InputError(
+            f"{sheet.source} holds classes of single examples, as pairlearn classify predict writes them; "
+            "that command itself says how often they are right, if EXAMPLES has a column of classes"
+        )
 
 
 # --------------------------------------------------------------------------- in words

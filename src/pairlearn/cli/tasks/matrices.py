@@ -3,16 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from pairlearn.cli.options import RightOptions
 from pairlearn.cli.run import Run
+from pairlearn.data.layout import Columns
 from pairlearn.data.tables import ExampleTable
 from pairlearn.errors import InputError
 from pairlearn.words import counted
 
 
-def as_matrix(run: Run, table: ExampleTable, role: str = "examples") -> ExampleTable:
+def tables_of(
+    run: Run, path: Path, columns: Columns, right: RightOptions, base: Any
+) -> tuple[ExampleTable, ExampleTable | None]:
+    """The table of the left or of all examples and that of the right ones, each as its base kernel takes it."""
+    bases = base if isinstance(base, tuple) else (base, base)
+    left = table_of(run, path, columns, bases[0])
+    if right.right_examples is None:
+        return left, None
+    return left, table_of(run, right.right_examples, right.columns(), bases[1], "right")
+
+
+def table_of(run: Run, path: Path, columns: Columns, base: str, role: str = "examples") -> ExampleTable:
+    """A table of features or, for a precomputed base, a matrix."""
+    if base != "precomputed":
+        return run.examples(path, columns, role=role)
+    return as_matrix(run, run.examples(path, replace(columns, matrix=True), role=role), role)
+
+
+def as_matrix(run: Run, table: ExampleTable, role: str) -> ExampleTable:
     """The table with its columns in the order of its rows, where their names are the ids; it must be square.
 
     The record remembers that order, so that new rows are read by the names of their columns.

@@ -17,6 +17,7 @@ from pairlearn.cli.comparison import MODEL
 from pairlearn.cli.run import Run, known_ids, learnt_from
 from pairlearn.cli.steps import fitting
 from pairlearn.cli.tasks import holdout
+from pairlearn.cli.tasks.matrices import table_of
 from pairlearn.cli.tasks.task import PREFERENCE
 from pairlearn.cli.terminal import say, table
 from pairlearn.data.files.sheet import read_sheet
@@ -51,8 +52,6 @@ def preferences(
     sheet = read_sheet(source)
     usual = WINNERS if set(WINNERS) <= set(sheet.columns) else SIDES
     names = (left or usual[0], right or usual[1])
-    if label is not None:
-        sheet.require((label,), "; see --label-column")
     given = run.pairs(source, *names, label or "label", role=role)
     if given.cells is None and names == WINNERS:
         given = replace(given, cells=("left",) * len(given))
@@ -62,10 +61,10 @@ def preferences(
     return kept
 
 
-def examples(run: Run, path: Path | None, columns: Columns, given: PairTable) -> ExampleTable:
+def examples(run: Run, path: Path | None, columns: Columns, base: str, given: PairTable) -> ExampleTable:
     """The table of examples, or ids alone: each is a feature of its own, so that strengths of the named are learnt."""
     if path is not None:
-        return run.examples(path, columns)
+        return table_of(run, path, columns, base)
     ids = tuple(sorted({*given.left, *given.right}))
     run.inputs["examples"] = {"ids": list(ids)}
     run.note(f"{given.source}: {counted(len(ids), 'id')}; one strength is learnt for each (--examples gives features)")
@@ -215,7 +214,8 @@ def show_ranking(console: Console, columns: Mapping[str, Any], found: Mapping[st
     if found["ties"]:
         first = ", ".join(found["ties"][0][:4]) + (" …" if len(found["ties"][0]) > 4 else "")
         groups = counted(len(found["ties"]), "group shares a rank", "groups share a rank")
-        say(console, f"{groups}, such as {first}: their scores do not differ; another --C may tell them apart")
+        within = "their scores differ by no more than the solver's tolerance"
+        say(console, f"{groups}, such as {first}: {within}; a smaller --tol or another --C may tell them apart")
     say(console, _cycles(found))
 
 

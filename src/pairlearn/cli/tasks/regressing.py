@@ -11,7 +11,6 @@ from pairlearn.cli.comparison import MODEL
 from pairlearn.cli.run import Run
 from pairlearn.cli.steps import fitting
 from pairlearn.cli.tasks import holdout
-from pairlearn.cli.tasks.matrices import as_matrix
 from pairlearn.cli.tasks.task import REGRESSION
 from pairlearn.data.tables import ExampleTable, PairTable
 from pairlearn.pairs import Pairs
@@ -31,13 +30,8 @@ class Training(NamedTuple):
     labels: Floats
 
 
-def training_of(run: Run, left: ExampleTable, right: ExampleTable | None, given: PairTable, base: Any) -> Training:
-    """Pairs joined to their examples, and their numbers; a precomputed base takes tables as matrices."""
-    bases = base if isinstance(base, tuple) else (base, base)
-    if bases[0] == "precomputed":
-        left = as_matrix(run, left)
-    if bases[1] == "precomputed" and right is not None:
-        right = as_matrix(run, right, "right")
+def training_of(left: ExampleTable, right: ExampleTable | None, given: PairTable) -> Training:
+    """Pairs joined to their examples, and their numbers."""
     return Training(given.on(left, right), given.numbers())
 
 
