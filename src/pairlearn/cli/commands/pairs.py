@@ -53,7 +53,7 @@ def sample(
     """Draw labelled pairs from a table with classes: columns left, right, label."""
     options = dict(locals())
     from pairlearn.cli.run import Run
-    from pairlearn.cli.steps import sampling
+    from pairlearn.cli.steps.pairs import sampling
 
     run = Run("pairs sample", options, as_json)
     run.check_table(out, force=force)
@@ -113,7 +113,7 @@ def split(
     """
     options = dict(locals())
     from pairlearn.cli.run import Run
-    from pairlearn.cli.steps import splitting
+    from pairlearn.cli.steps.pairs import splitting
 
     run = Run("pairs split", options, as_json)
     shares = splitting.shares_of(parts)
@@ -155,7 +155,7 @@ def check(
     """
     options = dict(locals())
     from pairlearn.cli.run import Run
-    from pairlearn.cli.steps import checking
+    from pairlearn.cli.steps.pairs import checking
 
     run = Run("pairs check", options, as_json)
     paths = checking.check_paths(train, test, examples, test_examples)

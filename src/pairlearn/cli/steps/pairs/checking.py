@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pairlearn.cli.run import Run
-from pairlearn.cli.steps.splitting import by_id, holds_pairs
+from pairlearn.cli.steps.pairs.splitting import by_id, holds_pairs
 from pairlearn.cli.terminal import facts, say
 from pairlearn.data.layout import Columns
 from pairlearn.data.tables import ExampleTable, PairTable

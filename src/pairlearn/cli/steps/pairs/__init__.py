@@ -1,0 +1,1 @@
+"""The steps of `pairlearn pairs`: drawing pairs, parting tables, looking for leaks and contradictions."""
