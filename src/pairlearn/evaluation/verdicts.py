@@ -132,7 +132,14 @@ class Verdict:
     @property
     def next_step(self) -> str:
         """One sentence: what to do now, by the first row of `STEPS` that fits."""
-        return next(words(self) for relation, fits, words in STEPS if relation == self.relation and fits(self))
+        step = next(words(self) for relation, fits, words in STEPS if relation == self.relation and fits(self))
+        return f"{step} Until then use {self.best}: {_simpler(self)}." if self._waits_for_nothing(step) else step
+
+    def _waits_for_nothing(self, step: str) -> bool:
+        """Whether a model that is tied and looks no better should wait for more data or another search."""
+        rate, best = self.value, self.against[self.best]
+        no_better = rate <= best if self.measure.larger_is_better else rate >= best
+        return self.relation == "tied" and no_better and not step.startswith("Use ")
 
     def __str__(self) -> str:
         return f"{self.words} {self.next_step}"
