@@ -28,7 +28,9 @@ Model = Annotated[
 ]
 IdColumn = Annotated[
     str | None,
-    typer.Option(help="Column of the ids. Default: `id`, or the first column if it is text.", rich_help_panel=TABLE),
+    typer.Option(
+        help="Column of the ids. Default: `id`, or the first column if a cell of it is text.", rich_help_panel=TABLE
+    ),
 ]
 ClassColumn = Annotated[
     str | None, typer.Option(help="Column of the classes. Default: `class`, if present.", rich_help_panel=TABLE)
@@ -57,8 +59,8 @@ Fmr = Annotated[
 Confidence = Annotated[
     float | None,
     typer.Option(
-        help="How sure the false match rate shall be kept for identities not seen, e.g. 0.95. 0, or nothing in score: "
-        "on the pairs at hand only.",
+        help="How sure the false match rate shall be kept for identities not seen, e.g. 0.95; 0: only on "
+        "the pairs at hand.",
         rich_help_panel="Decisions",
     ),
 ]
