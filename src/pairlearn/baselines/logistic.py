@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from pairlearn.baselines.baseline import Presets
 from pairlearn.baselines.learnt import LearntBaseline
@@ -96,6 +95,8 @@ class LogisticBaseline(LearntBaseline):
         return by_blocks(left, right, of, Z.shape[1])
 
     def _block(self, probe: Floats, gallery: Floats) -> Floats:
+        from scipy.spatial.distance import cdist  # models that are not this one are read without it
+
         # w|a − b| = ±||w|a − |w|b|: city-block distances over the weights of either sign.
         scores = (probe * self.product_weights_) @ gallery.T + self.intercept_
         for sign in (1.0, -1.0):
