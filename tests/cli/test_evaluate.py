@@ -313,3 +313,11 @@ def test_a_wide_terminal_shows_cllr(files: Path) -> None:
     assert "calibrated" in wide
     narrow = CliRunner().invoke(app, ["evaluate", str(files / "scores.csv")], env={"COLUMNS": "80"})
     assert "Cllr" not in narrow.stdout
+
+
+def test_scores_from_standard_input(files: Path) -> None:
+    content = (files / "scores.csv").read_bytes()
+    piped = CliRunner().invoke(app, ["evaluate", "-", "--json"], input=content)
+    assert piped.exit_code == 0, piped.output
+    eer = json.loads(piped.stdout)["systems"][0]["eer"]["value"]
+    assert eer == equal_error_rate(scores_of(files / "scores.csv"))

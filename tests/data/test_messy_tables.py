@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pairlearn.data.files.sources import Source
+from pairlearn.data.files.frames import column_names
+from pairlearn.data.files.sources import Source, find_source
 from pairlearn.data.layout import Columns
 from pairlearn.data.reading import read_examples, read_pairs
 from pairlearn.data.suspects import find_suspects
@@ -124,6 +125,18 @@ def test_standard_input_tells_its_format(monkeypatch: pytest.MonkeyPatch) -> Non
         found = read_examples("-", PERSON)
         np.testing.assert_array_equal(found.examples, X)
         assert found.source == "standard input"
+
+
+def test_names_of_columns_are_read_from_the_head(tmp_path: Path) -> None:
+    frame = table(id=NAMES)
+    frame.write_csv(tmp_path / "x.csv", separator=";")
+    frame.write_parquet(tmp_path / "x.parquet")
+    frame.write_ndjson(tmp_path / "x.jsonl")
+    np.savez(tmp_path / "x.npz", id=NAMES, person=PEOPLE, e0=X[:, 0], e1=X[:, 1], e2=X[:, 2])
+    for name in ("x.csv", "x.parquet", "x.jsonl", "x.npz"):
+        assert sorted(column_names(find_source(tmp_path / name))) == sorted(frame.columns)
+    with pytest.raises(InputError, match="not a readable Parquet file"):
+        column_names(find_source(put(tmp_path / "bad.parquet", b"PAR1 and nothing else")))
 
 
 # --------------------------------------------------------------------------- tables that get one line of advice

@@ -8,8 +8,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-import pairlearn as pl
 from pairlearn import evaluation
+from pairlearn.cli.run import untrained_models
 from pairlearn.cli.terminal import percent, say, table
 from pairlearn.evaluation import DetCurve, Scores, det_curve
 from pairlearn.pairs import Pairs, class_codes
@@ -51,7 +51,7 @@ def baselines(machine: Any, pairs: Pairs | None = None) -> dict[str, Any]:
         return {}
     function = getattr(machine, "function_", None)
     precomputed = function is not None and any(base.precomputed for base in function.kernel.bases)
-    return {} if precomputed else {"euclid": pl.EuclidBaseline(), "cosine": pl.CosineBaseline()}
+    return {} if precomputed else untrained_models()
 
 
 def rates(curve: DetCurve) -> dict[str, float]:

@@ -32,6 +32,11 @@ RECORD = ".run.json"
 """What is added to the name of an output for the record of the run that wrote it."""
 
 
+def untrained_models() -> dict[str, Any]:
+    """These models, new ones."""
+    return {name: getattr(pl, kind)() for name, kind in UNTRAINED.items()}
+
+
 @dataclass
 class Run:
     """One call of a command: its options, what it read and what it wrote.
@@ -97,7 +102,7 @@ class Run:
     def model(self, path: Path) -> tuple[Any, dict[str, Any]]:
         """A model, and what its file says about how it was made."""
         if str(path) in UNTRAINED and not path.exists():
-            return getattr(pl, UNTRAINED[str(path)])(), {}
+            return untrained_models()[str(path)], {}
         machine = pl.load(path)
         self._noted(Source(str(path), "model", path), "model")
         return machine, read_about(path)

@@ -6,13 +6,11 @@ stderr and only shown to a terminal, so that logs and pipes stay clean.
 
 from __future__ import annotations
 
-import json
 import math
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -34,15 +32,14 @@ def say(console: Console, text: str, *, lead: str = "", style: str = "bold") -> 
     console.print(sentence, highlight=False, soft_wrap=True)
 
 
-def print_json(record: Mapping[str, Any], *, wanted: bool) -> None:
-    """The record on stdout, if it was asked for."""
-    if wanted:
-        print(json.dumps(record))
+def safe(text: str, style: str = "") -> Text:
+    """Text without markup and without characters that steer a terminal."""
+    return Text("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text), style)
 
 
 def table(headings: Sequence[str], title: str = "", *, names: bool = True) -> Table:
     """An empty table of figures; the first column holds names, if `names`, and stands left."""
-    drawn = Table(title=Text(title) if title else None, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    drawn = Table(title=safe(title) if title else None, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
     for place, heading in enumerate(headings):
         drawn.add_column(heading, justify="left" if names and place == 0 else "right")
     return drawn

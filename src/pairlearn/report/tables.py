@@ -101,7 +101,7 @@ def common_names(tables: Collection[ScoreTable]) -> dict[str, list[str]]:
     return {kind: sorted({name for table in tables for name in table.names.get(kind, ())}) for kind in sorted(kinds)}
 
 
-def read_scores(path: str | Path, *, label: str = "label", group: str = "group") -> ScoreTable:
+def read_scores(path: str | Path | Source, *, label: str = "label", group: str = "group") -> ScoreTable:
     """Read score and label, and left, right, left_identity, right_identity, group where present.
 
     .csv, .tsv, .jsonl, .parquet or .npz, or - for standard input; pairs without a label are counted and dropped.

@@ -74,13 +74,14 @@ def evaluate(
 
     run = Run("evaluate", options, as_json)
     run.check_outputs(page, csv, markdown, force=force)
-    if evaluating.answers_of_another_task(run, scores, label_column, (page, csv, markdown)):
+    sources = evaluating.sources_of(scores)
+    if evaluating.answers_of_another_task(run, sources, label_column, (page, csv, markdown)):
         return
     evaluating.check_page(page, images)
     columns = table_options.columns()
     with evaluating.status() as progress:
         progress("reading scores")
-        given = evaluating.Given.read(run, scores, label_column, examples, columns)
+        given = evaluating.Given.read(run, sources, label_column, examples, columns)
         record = evaluating.measured(
             given,
             baselines=baselines,

@@ -14,18 +14,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-import pairlearn as pl
 from pairlearn import report
-from pairlearn.cli.run import Run
+from pairlearn.cli.comparison import titled as plainly
+from pairlearn.cli.run import Run, untrained_models
 from pairlearn.cli.tasks import judging
 from pairlearn.cli.tasks.task import JUDGED
+from pairlearn.cli.terminal import safe, table
+from pairlearn.data.files.frames import column_names
 from pairlearn.data.files.sheet import read_sheet
-from pairlearn.data.files.sources import find_source
+from pairlearn.data.files.sources import Source, find_source
 from pairlearn.data.layout import Columns
 from pairlearn.data.reading import read_pairs
 from pairlearn.data.tables import ExampleTable
@@ -46,7 +47,6 @@ SHOWN_FMRS = 3
 """Columns of FNMR that the terminal shows, from the laxest FMR."""
 FEWEST = 2
 """Measures that even a narrow terminal shows; others as far as there is room."""
-UNTRAINED = {"Euclid": pl.EuclidBaseline, "cosine": pl.CosineBaseline}
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +58,11 @@ class Given:
     pairs: Pairs | None
 
     @classmethod
-    def read(cls, run: Run, scores: Sequence[str], label_column: str, examples: Path | None, columns: Columns) -> Given:
+    def read(
+        cls, run: Run, scores: Mapping[str, Source], label_column: str, examples: Path | None, columns: Columns
+    ) -> Given:
         """Read and join the tables."""
-        tables = _read(scores, label_column)
+        tables = {name: read_scores(source, label=label_column) for name, source in scores.items()}
         known = None if examples is None else run.examples(examples, columns)
         joined, pairs = _joined(tables, known)
         return cls(joined, known, pairs)
@@ -76,16 +78,16 @@ class Given:
 
 
 def answers_of_another_task(
-    run: Run, arguments: Sequence[str], label_column: str, pages: Sequence[Path | None]
+    run: Run, sources: Mapping[str, Source], label_column: str, pages: Sequence[Path | None]
 ) -> bool:
     """Judge answers about order or numbers, which their column tells; False for scores of same and different pairs."""
-    sources = {name: find_source(path) for name, path in map(_named, arguments)}
-    sheets = {name: read_sheet(source) for name, source in sources.items()}
-    task = next((task for task in JUDGED if all(task.column in sheet.columns for sheet in sheets.values())), None)
-    if task is None or any("score" in sheet.columns for sheet in sheets.values()):
+    columns = [column_names(source) for source in sources.values()]
+    task = next((task for task in JUDGED if all(task.column in names for names in columns)), None)
+    if task is None or any("score" in names for names in columns):
         return False
     if any(pages):
         raise InputError(f"--report, --csv and --markdown are for scores of same and different pairs, not {task.name}")
+    sheets = {name: read_sheet(source) for name, source in sources.items()}
     judging.judge_tables(run, task, sheets, label_column)
     return True
 
@@ -155,15 +157,15 @@ def as_json(record: dict[str, Any]) -> str:
 # --------------------------------------------------------------------------- what is evaluated
 
 
-def _read(arguments: Sequence[str], label_column: str) -> dict[str, ScoreTable]:
-    """The tables by the names of their systems."""
-    tables: dict[str, ScoreTable] = {}
+def sources_of(arguments: Sequence[str]) -> dict[str, Source]:
+    """Where the scores are, by the names of their systems."""
+    sources: dict[str, Source] = {}
     for argument in arguments:
         name, path = _named(argument)
-        if name in tables:
+        if name in sources:
             raise InputError(f"two systems are called {name!r}; name them: first={argument} second={argument}")
-        tables[name] = read_scores(path, label=label_column)
-    return tables
+        sources[name] = find_source(path)
+    return sources
 
 
 def _named(argument: str) -> tuple[str, Path]:
@@ -191,9 +193,10 @@ def _systems(tables: Mapping[str, ScoreTable], pairs: Pairs | None) -> tuple[dic
     """Scores by name, and the names of the untrained baselines among them, which need pairs."""
     systems = {name: table.scores for name, table in tables.items()}
     first, untrained = next(iter(systems.values())), []
-    for name, machine in UNTRAINED.items() if pairs is not None else ():
+    for key, machine in untrained_models().items() if pairs is not None else ():
+        name = plainly(key)
         free = name if name not in systems else f"{name} baseline"
-        systems[free] = replace(first, values=machine().decision_function(pairs))
+        systems[free] = replace(first, values=machine.decision_function(pairs))
         untrained.append(free)
     return systems, untrained
 
@@ -252,14 +255,15 @@ def _trained(
     run: Run, path: Path, known: ExampleTable | None, tested: Pairs | None, columns: Columns
 ) -> dict[str, Collection[str]]:
     """Identities and examples that the training knew, by name."""
-    if _holds_pairs(path):
-        table = read_pairs(path)
+    source = find_source(path)
+    if {"left", "right"} <= set(column_names(source)):
+        table = read_pairs(source)
         ids = set(table.left) | set(table.right)
         if known is None or known.classes is None:
             return {"examples": ids}
         classes = dict(zip(known.ids, known.classes, strict=True))
         return {"examples": ids, "identities": {classes[key] for key in ids if key in classes}}
-    training = run.examples(path, columns, role="training")
+    training = run.examples(source, columns, role="training")
     found: dict[str, Collection[str]] = {} if training.classes is None else {"identities": set(training.classes)}
     if known is not None and tested is not None:
         # Row numbers and ids of two tables may differ or agree by chance, so examples are compared by content.
@@ -273,11 +277,6 @@ def _trained(
     return found
 
 
-def _holds_pairs(path: Path) -> bool:
-    """Whether a file is a table of pairs, and not one of examples."""
-    return {"left", "right"} <= set(read_sheet(path).columns)
-
-
 # --------------------------------------------------------------------------- telling
 
 
@@ -289,7 +288,7 @@ def status() -> Iterator[Callable[[str], None]]:
         yield lambda text: None
         return
     with console.status("") as shown:
-        yield lambda text: shown.update(_safe(f"{text} …"))
+        yield lambda text: shown.update(safe(f"{text} …"))
 
 
 def show(console: Console, record: Mapping[str, Any]) -> None:
@@ -299,19 +298,19 @@ def show(console: Console, record: Mapping[str, Any]) -> None:
         if not system["baseline"]:
             console.print(_points(system))
     for warning in record["warnings"]:
-        console.print(_safe(f"! {warning_words(warning)}", "yellow"), soft_wrap=True)
+        console.print(safe(f"! {warning_words(warning)}", "yellow"), soft_wrap=True)
     for text in record["verdict"]:
-        console.print(_safe(text, "bold"), soft_wrap=True)
+        console.print(safe(text, "bold"), soft_wrap=True)
 
 
 def _fitting_summary(console: Console, record: Mapping[str, Any]) -> Table:
     """The summary with as many measures as the terminal has room for: the widest of the further ones go first."""
     shown, unbounded = list(MEASURES), console.options.update_width(10_000)
-    table = _summary(record, shown)
-    while len(shown) > FEWEST and console.measure(table, options=unbounded).maximum > console.width:
+    drawn = _summary(record, shown)
+    while len(shown) > FEWEST and console.measure(drawn, options=unbounded).maximum > console.width:
         shown.remove(max(shown[FEWEST:], key=lambda measure: _width(record, measure)))
-        table = _summary(record, shown)
-    return table
+        drawn = _summary(record, shown)
+    return drawn
 
 
 def _width(record: Mapping[str, Any], measure: Measure) -> int:
@@ -325,17 +324,17 @@ def _summary(record: Mapping[str, Any], measures: Sequence[Measure]) -> Table:
     first = record["systems"][0]
     fmrs = [point["at"] for point in first["points"] if point["kind"] == "fmr" and point["measurable"]][:SHOWN_FMRS]
     counts = first["counts"]
-    table = _table(
+    drawn = table(
+        ("", *(measure.heading for measure in measures), *(FnmrAtFmr(fmr).name for fmr in fmrs)),
         f"{counts['positives']:,} same and {counts['negatives']:,} different pairs; "
         f"in brackets {100 * record['level']:g} % limits",
-        ("", *(measure.heading for measure in measures), *(FnmrAtFmr(fmr).name for fmr in fmrs)),
     )
     for system in record["systems"]:
         missed = {point["at"]: point.get("fnmr") for point in system["points"] if point["kind"] == "fmr"}
         cells = [rate_words(system.get(measure.key), measure.unit) for measure in measures]
         cells += [rate_words(missed[fmr]) for fmr in fmrs]
-        table.add_row(_safe(titled(system)), *(_two_lines(cell) for cell in cells))
-    return table
+        drawn.add_row(safe(titled(system)), *(_two_lines(cell) for cell in cells))
+    return drawn
 
 
 def _two_lines(cell: str) -> Text:
@@ -346,23 +345,10 @@ def _two_lines(cell: str) -> Text:
 
 def _points(system: Mapping[str, Any]) -> Table:
     """Thresholds worth knowing of one system, with FMR and FNMR there."""
-    table = _table(
-        f"Thresholds of {system['name']}: accept when score ≥ threshold", ("for", "threshold", "FMR", "FNMR")
-    )
+    title = f"Thresholds of {system['name']}: accept when score ≥ threshold"
+    drawn = table(("for", "threshold", "FMR", "FNMR"), title)
     for point in system["points"]:
         rates = (rate_words(point["fmr"]), rate_words(point["fnmr"])) if point["measurable"] else ("", "")
         threshold = f"{point['threshold']:.6g}" if point["measurable"] else "not measurable"
-        table.add_row(*map(_safe, (point_name(point), threshold, *rates)))
-    return table
-
-
-def _table(title: str, headings: Sequence[str]) -> Table:
-    table = Table(title=_safe(title), title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    for place, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if place else "left")
-    return table
-
-
-def _safe(text: str, style: str = "") -> Text:
-    """Text without markup and without characters that steer a terminal."""
-    return Text("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text), style)
+        drawn.add_row(*map(safe, (point_name(point), threshold, *rates)))
+    return drawn

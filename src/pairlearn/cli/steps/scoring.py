@@ -223,11 +223,9 @@ def show_rates(
 
 def _say_contradictions(console: Console, pairs: Pairs, labels: Ints) -> None:
     """Pairs that have two labels, in either order, make every rate worse than it is."""
-    low, high = np.minimum(pairs.left, pairs.right), np.maximum(pairs.left, pairs.right)
-    codes = low.astype(np.int64) * (int(high.max(initial=0)) + 1) + high
-    twice = len(np.intersect1d(codes[labels > 0], codes[labels < 0]))
-    if twice and pairs.right_examples is None:
-        told = counted(twice, "pair has", "pairs have")
+    twice = {frozenset((a, b)) for _, _, a, b in pairs.conflicts(labels)} if pairs.right_examples is None else ()
+    if twice:
+        told = counted(len(twice), "pair has", "pairs have")
         say(console, f"{told} both labels; see `pairlearn pairs check`", lead="warning:", style="yellow")
 
 

@@ -20,7 +20,7 @@ from pairlearn.cli.tasks import holdout
 from pairlearn.cli.tasks.matrices import table_of
 from pairlearn.cli.tasks.task import PREFERENCE
 from pairlearn.cli.terminal import say, table
-from pairlearn.data.files.sheet import read_sheet
+from pairlearn.data.files.frames import column_names
 from pairlearn.data.files.sources import find_source
 from pairlearn.data.layout import Columns
 from pairlearn.data.tables import ExampleTable, PairTable
@@ -49,8 +49,7 @@ def preferences(
 ) -> PairTable:
     """A table of preferences; winner and loser say the order themselves, left and right need a label to learn from."""
     source = find_source(path)
-    sheet = read_sheet(source)
-    usual = WINNERS if set(WINNERS) <= set(sheet.columns) else SIDES
+    usual = WINNERS if set(WINNERS) <= set(column_names(source)) else SIDES
     names = (left or usual[0], right or usual[1])
     given = run.pairs(source, *names, label or "label", role=role)
     if given.cells is None and names == WINNERS:

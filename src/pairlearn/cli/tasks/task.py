@@ -38,7 +38,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Task:
-    """A question: what it is called, the column of the answers, what a number there means, and what labels mean.
+    """A question: what it is called, the column of the answers, and what labels mean.
 
     labels: how the cells of the label column are read, with their spelling. answers: columns that are written beside
     the ids, from scores. judgement: None where two are told apart, which is judged by error rates. floor: what needs no
@@ -47,7 +47,6 @@ class Task:
 
     name: str
     column: str
-    meaning: str
     words: Mapping[int, str]
     labels: Callable[[PairTable], tuple[Any, Mapping[str, int]]]
     answers: Callable[[PairTable, Floats], dict[str, Any]]
@@ -79,7 +78,6 @@ ACCURACY = Figure("accuracy", "accuracy", PERCENT, larger_is_better=True, bounds
 PREFERENCE = Task(
     "preference",
     "advantage",
-    "> 0: left comes first",
     {1: "left first", -1: "right first", 0: "tie"},
     lambda table: table.outcomes(),
     _first,
@@ -110,7 +108,6 @@ def _training_mean(about: Mapping[str, Any], n: int) -> dict[str, Floats]:
 REGRESSION = Task(
     "regression",
     "prediction",
-    "the number that is expected",
     {},
     lambda table: (table.numbers(), {}),
     lambda table, values: {"prediction": values},
@@ -148,19 +145,18 @@ def _balanced(answers: Any, truth: Any) -> float:
 # --------------------------------------------------------------------------- same or different? like the others?
 
 
-def _told_apart(name: str, meaning: str) -> Task:
+def _told_apart(name: str) -> Task:
     return Task(
         name,
         "score",
-        meaning,
         WORDS,
         lambda table: table.required_labels(),
         lambda table, values: {"score": values},
     )
 
 
-VERIFICATION = _told_apart("verification", "larger: more alike")
-ONE_CLASS = _told_apart("one class", "larger: more like the pairs that were learnt from")
+VERIFICATION = _told_apart("verification")
+ONE_CLASS = _told_apart("one class")
 TASKS: dict[tuple[type[Any], ...], Task] = {
     (pl.PairRanker,): PREFERENCE,
     (pl.PairSVR,): REGRESSION,

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pairlearn.data.files.arrays import read_arrays
-from pairlearn.data.files.delimited import DELIMITERS, check_header, find_delimiter, refuse_ragged
+from pairlearn.data.files.delimited import DELIMITERS, check_header, find_delimiter, refuse_ragged, rows_of
 from pairlearn.data.files.sources import ENDINGS, Source
 from pairlearn.errors import InputError
 
@@ -33,6 +33,17 @@ def load_polars() -> Any:
     except ImportError as error:
         raise ImportError("reading and writing tables needs Polars: pip install 'pairlearn[cli]'") from error
     return polars
+
+
+def column_names(source: Source) -> list[str]:
+    """The names of the columns, from the head of the file alone."""
+    if source.format in ("csv", "tsv"):
+        return next((row for _, row in rows_of(source, find_delimiter(source)) if row), [])
+    if source.format == "parquet":
+        return _read_parquet_names(source)
+    if source.format in ("npz", "npy"):
+        return list(read_arrays(source))
+    return read_frame(source).table.columns
 
 
 def read_frame(source: Source) -> Frame:
@@ -101,7 +112,20 @@ def _read_parquet(source: Source) -> Frame:
         with source.open() as file:
             return Frame(pl.read_parquet(file))
     except (pl.exceptions.PolarsError, ValueError, OSError) as error:
-        raise InputError(f"{source} is not a readable Parquet file: {_first_line(error)}") from error
+        raise _not_parquet(source, error) from error
+
+
+def _read_parquet_names(source: Source) -> list[str]:
+    pl = load_polars()
+    try:
+        with source.open() as file:
+            return list(pl.read_parquet_schema(file))
+    except (pl.exceptions.PolarsError, ValueError, OSError) as error:
+        raise _not_parquet(source, error) from error
+
+
+def _not_parquet(source: Source, error: Exception) -> InputError:
+    return InputError(f"{source} is not a readable Parquet file: {_first_line(error)}")
 
 
 def _read_npz(source: Source) -> Frame:

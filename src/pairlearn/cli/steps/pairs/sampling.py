@@ -7,21 +7,19 @@ from typing import Any
 import numpy as np
 
 import pairlearn as pl
-from pairlearn.cli.run import Run
+from pairlearn.cli.run import UNTRAINED, Run, untrained_models
 from pairlearn.data.tables import ExampleTable
 from pairlearn.errors import InputError
 from pairlearn.pairs import Pairs
 from pairlearn.selection import HardNegatives, PairSampler, count_pairs
 from pairlearn.words import counted
 
-UNTRAINED = {"euclid": pl.EuclidBaseline, "cosine": pl.CosineBaseline}
-
 
 def hard_of(name: str | None, candidates: int | None, random_share: float) -> HardNegatives | None:
     """How negatives are mined: by an untrained baseline, or by a model file."""
     if name is None:
         return None
-    scorer = UNTRAINED[name]() if name in UNTRAINED else pl.load(name)
+    scorer = untrained_models()[name] if name in UNTRAINED else pl.load(name)
     return HardNegatives(scorer, candidates, random_share)
 
 
