@@ -9,10 +9,11 @@ from __future__ import annotations
 import numba as nb
 
 from pairlearn.loops.products import FAST
+from pairlearn.loops.threaded import threaded
 from pairlearn.types import Floats, Ints
 
 
-@nb.njit(cache=True, parallel=True)
+@threaded()
 def copy_lower(Q: Floats, index: Ints, out: Floats) -> None:
     """Lower triangle of Q[index][:, index] into `out`, a column-major square of len(index); Q is symmetric.
 
@@ -27,7 +28,7 @@ def copy_lower(Q: Floats, index: Ints, out: Floats) -> None:
             out[i, j] = row[index[i]]
 
 
-@nb.njit(cache=True, parallel=True)
+@threaded()
 def set_rows_and_columns(Q: Floats, slots: Ints, rows: Floats) -> None:
     """Q[slots, :n] = rows and Q[:n, slots] = rowsᵀ, where rows are the new rows of the leading n × n part of Q."""
     n, tile = rows.shape[1], 16
@@ -43,7 +44,7 @@ def set_rows_and_columns(Q: Floats, slots: Ints, rows: Floats) -> None:
                 Q[i, slots[t]] = rows[t, i]
 
 
-@nb.njit(cache=True, parallel=True, fastmath=FAST)
+@threaded(fastmath=FAST)
 def sum_rows(Q: Floats, index: Ints, weights: Floats, out: Floats) -> None:
     """out = Σ_k weights_k · Q[index_k], (n,): Q x for a symmetric Q and a sparse x, whole rows instead of columns.
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+from pairlearn.loops.threaded import threaded
 from pairlearn.types import Floats, Ints
 
 
@@ -102,7 +103,7 @@ def _normalise(histogram, scale, k, out):  # type: ignore[no-untyped-def]
     out[27 + k] = total / np.sqrt(18.0)
 
 
-@nb.njit(cache=True, parallel=True)
+@threaded()
 def fill_hog(images: Floats, cell: int, cosines: Floats, sines: Floats, epsilon: float, out: Floats) -> None:
     """out[i] = the (rows, cols, 31) cells of image i; `out` starts at zero, images have whole cells only."""
     _, rows, cols, _ = out.shape
@@ -130,7 +131,7 @@ def _patch_distance(image, y, x, v, u, half):  # type: ignore[no-untyped-def]
     return np.sqrt(total)
 
 
-@nb.njit(cache=True, parallel=True)
+@threaded()
 def fill_patch_codes(
     images: Floats, offsets: Ints, half: int, apart: int, threshold: float, margin: int, out: Ints
 ) -> None:
@@ -230,7 +231,7 @@ def _match_tile(A, B, h_rigid, h_local):  # type: ignore[no-untyped-def]
     return totals
 
 
-@nb.njit(cache=True, parallel=True)
+@threaded()
 def match_tiles(A: Floats, B: Floats, h_rigid: int, h_local: int, out: Floats) -> None:
     """out[i, j] = best Σ of tiles i of A and j of B; A (tiles, rows, cols, n, channels), out (tiles, tiles, n, n)."""
     for t in nb.prange(len(A) * len(B)):

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import numba as nb
 
+from pairlearn.loops.threaded import threaded
 from pairlearn.types import Floats, Ints
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 """Sums may be regrouped for speed; the grouping is fixed by the length, so equal rows give equal bits."""
 
 
-@nb.njit(cache=True, parallel=True, fastmath=FAST)
+@threaded(fastmath=FAST)
 def pair_dots(T: Floats, E: Floats, left: Ints, right: Ints, out: Floats) -> None:
     """out[k] += ⟨T[left_k], E[right_k]⟩: for pairs so few that a whole matrix product would compute mostly others."""
     for k in nb.prange(len(left)):
@@ -26,7 +27,7 @@ def pair_dots(T: Floats, E: Floats, left: Ints, right: Ints, out: Floats) -> Non
         out[k] += total
 
 
-@nb.njit(cache=True, parallel=True)
+@threaded()
 def add_rows(indptr: Ints, indices: Ints, data: Floats, K: Floats, out: Floats) -> None:
     """out = M K for a sparse M (CSR) and a dense K: few changed coefficients touch few rows."""
     for i in nb.prange(len(indptr) - 1):
@@ -56,14 +57,14 @@ def add_triangle(
             out[start + j] += S[r, j - first] + (own_left[i] + own_right[j])
 
 
-@nb.njit(cache=True, parallel=True)
+@threaded()
 def add_own(own_left: Floats, own_right: Floats, left: Ints, right: Ints, out: Floats) -> None:
     """out[k] += own_left[left_k] + own_right[right_k]."""
     for k in nb.prange(len(left)):
         out[k] += own_left[left[k]] + own_right[right[k]]
 
 
-@nb.njit(cache=True, parallel=True)
+@threaded()
 def add_gathered(
     S: Floats,
     first: int,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+from pairlearn.loops.threaded import threaded
 from pairlearn.types import Floats
 
 
@@ -51,7 +52,7 @@ def extremes(theta: Floats, lower: Floats, upper: Floats, v: Floats, eps: float)
     return highest, lowest
 
 
-@nb.njit(cache=True, parallel=True)
+@threaded()
 def fill_keys(theta: Floats, lower: Floats, upper: Floats, v: Floats, eps: float, up: Floats, low: Floats) -> None:
     """up_k and −low_k of every pair, (n,) each, −inf where a bound forbids the move.
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numba as nb
 
+from pairlearn.loops.threaded import threaded
 from pairlearn.types import Floats, Ints
 
 
@@ -27,7 +28,7 @@ def _value(ac, ad, bc, bd, w):  # type: ignore[no-untyped-def]
     )
 
 
-@nb.njit(cache=True, parallel=True)
+@threaded()
 def fill_block(K: Floats, a: Ints, b: Ints, c: Ints, d: Ints, w: Floats, out: Floats) -> None:
     """out[i, j] = K((a_i, b_i), (c_j, d_j)); K (m, m), a and b (r,), c and d (s,), w (8,), out (r, s)."""
     for i in nb.prange(len(a)):
@@ -44,7 +45,7 @@ def fill_row(row_a: Floats, row_b: Floats, c: Ints, d: Ints, w: Floats, out: Flo
         out[j] = _value(row_a[c[j]], row_a[d[j]], row_b[c[j]], row_b[d[j]], w)
 
 
-@nb.njit(cache=True, parallel=True)
+@threaded()
 def fill_apart(K: Floats, L: Floats, a: Ints, b: Ints, c: Ints, d: Ints, w: Floats, out: Floats) -> None:
     """out[i, j] from ac = K[a_i, c_j] and bd = L[b_i, d_j] with weights on 1, ac, bd, ac², bd², ac·bd.
 
