@@ -10,6 +10,10 @@ class InputError(ValueError):
     """The data or an argument cannot be used; the message says what to do."""
 
 
+class OutputError(InputError, OSError):
+    """A file cannot be written; what was there before is unchanged."""
+
+
 class SymmetryError(InputError):
     """A pair kernel has the wrong symmetry for this machine."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 from pathlib import Path
@@ -244,11 +245,11 @@ def test_all_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     path = put(tmp_path / "old.txt", "old")
 
     def fail(*_: Any) -> None:
-        raise OSError("disk full")
+        raise OSError(errno.ENOSPC, "disk full")
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "replace", fail)
-        with pytest.raises(OSError, match="disk full"):
+        with pytest.raises(OSError, match=r"old\.txt: disk full; .* make room"):
             write_whole(path, b"new")
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["old.txt"]

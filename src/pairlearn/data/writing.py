@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
+import stat
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -14,35 +17,71 @@ from typing import IO, Any
 import numpy as np
 
 from pairlearn.data.files.frames import load_polars
-from pairlearn.errors import InputError
+from pairlearn.data.locks import lock
+from pairlearn.errors import InputError, OutputError
 
 TABLES = (".csv", ".tsv", ".jsonl", ".parquet", ".npz")
 """Endings of tables that can be written."""
+
+DRAFT = ".pairlearn-{}.tmp"
+"""Name of a file that is not yet whole."""
 
 
 def write_whole(path: str | Path, content: bytes) -> None:
     """Write a file so that at any moment either the old or the new content is there, never half of it.
 
     The content goes to a draft in the same directory, reaches the disk, and takes the name of the target in one step:
-    a crash, a full disk or two writers at once leave the old file or one of the new ones.
+    a crash, a full disk or two writers at once leave the old file or one of the new ones. Who may read the old file may
+    read the new one. Drafts that a killed process has left in this directory are removed.
     """
     target = check_target(path)
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
-        with _draft(draft, path) as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _draft(draft: Path, path: str | Path) -> IO[bytes]:
-    try:
-        return open(draft, "xb")
+        _remove_orphans(target.parent)
+        with _draft(target.parent) as file:
+            _fill(file, content, target)
     except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}; choose another place") from error
+        raise OutputError(f"cannot write {path}: {error.strerror}; {_advice(error)}") from error
+
+
+def _fill(file: IO[bytes], content: bytes, target: Path) -> None:
+    """Write the draft and let it take the place of the target; whatever fails, no draft stays."""
+    try:
+        file.write(content)
+        file.flush()
+        if target.exists():
+            os.chmod(file.name, stat.S_IMODE(target.stat().st_mode))
+        os.fsync(file.fileno())
+        os.replace(file.name, target)
+    except BaseException:
+        Path(file.name).unlink(missing_ok=True)
+        raise
+
+
+def _advice(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return "what was there before is unchanged; make room, or choose another place"
+    return "choose another place"
+
+
+# Drafts. A writer holds a lock on its draft, and a lock goes with its process: a draft that nobody has locked is an
+# orphan. One that was taken for an orphan before its writer could lock it has no name any more, and another is made.
+
+
+def _draft(directory: Path) -> IO[bytes]:
+    """A new file in this directory, locked by this process."""
+    while True:
+        file = open(directory / DRAFT.format(secrets.token_hex(6)), "xb")  # noqa: SIM115 (the caller closes it)
+        lock(file)
+        if os.fstat(file.fileno()).st_nlink:
+            return file
+        file.close()
+
+
+def _remove_orphans(directory: Path) -> None:
+    for draft in directory.glob(DRAFT.format("*")):
+        with suppress(OSError), open(draft, "rb") as file:
+            if lock(file, wait=False):
+                draft.unlink()
 
 
 def check_target(path: str | Path, *, force: bool = True) -> Path:
@@ -53,6 +92,8 @@ def check_target(path: str | Path, *, force: bool = True) -> Path:
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise InputError(f"{path} is a directory; name a file in it")
+    if target.exists() and not target.is_file():
+        raise InputError(f"{path} is a device, a pipe or a socket, which a file would replace; name a regular file")
     if not target.parent.is_dir():
         raise InputError(f"cannot write {path}: there is no directory {target.parent}; create it first")
     if not os.access(target.parent, os.W_OK):
