@@ -15,13 +15,21 @@ from typing import Any
 
 import lazy_loader
 
+from pairlearn.interrupts import delayed
+
 Door = tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]
 
 
 def attach(package: str, file: str) -> Door:
     """`__getattr__`, `__dir__` and `__all__` of a package, from the stub beside its `__init__.py`."""
     modules, names = _listed(Path(file).parent)
-    return lazy_loader.attach(package, submodules=modules, submod_attrs=names)
+    load, listed, public = lazy_loader.attach(package, submodules=modules, submod_attrs=names)
+
+    def load_whole(name: str) -> Any:
+        with delayed():
+            return load(name)
+
+    return load_whole, listed, public
 
 
 def _listed(folder: Path) -> tuple[set[str], dict[str, list[str]]]:

@@ -11,7 +11,7 @@ class InputError(ValueError):
 
 
 class OutputError(InputError, OSError):
-    """A file cannot be written; what was there before is unchanged."""
+    """A file cannot be written; the message names it."""
 
 
 class SymmetryError(InputError):

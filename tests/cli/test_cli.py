@@ -303,7 +303,7 @@ def test_a_model_that_knows_nothing_is_not_written(tmp_path: Path) -> None:
     done = interrupted_fit(tmp_path, report=1)
     assert done.returncode == 130
     assert done.stdout == ""
-    assert done.stderr.splitlines()[-1] == "stopped before anything was learnt; nothing was written"
+    assert done.stderr.splitlines()[-1] == "stopped; no result was written"
     assert "Traceback" not in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["x.npz"]
 

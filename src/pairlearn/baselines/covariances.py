@@ -16,6 +16,7 @@ from scipy.linalg import eigh
 
 from pairlearn.baselines.training import TrainingRows
 from pairlearn.errors import InputError
+from pairlearn.interrupts import delayed
 from pairlearn.types import Floats, Ints
 
 Shrinkage = float | Literal["auto"]
@@ -91,7 +92,8 @@ def principal_axes(rows: Floats, n_components: Components) -> tuple[Floats, Floa
     if not np.any(rows != rows[0]):
         raise InputError("all training examples are equal; give examples that differ")
     # Loaded here: a model that needs none of it is read and scored in half the time.
-    from sklearn.decomposition import PCA
+    with delayed():
+        from sklearn.decomposition import PCA
 
     pca = PCA().fit(rows)
     variances = pca.explained_variance_

@@ -15,6 +15,7 @@ from pairlearn.baselines.learnt import LearntBaseline
 from pairlearn.baselines.training import TrainingRows
 from pairlearn.errors import InputError
 from pairlearn.examples import by_blocks
+from pairlearn.interrupts import delayed
 from pairlearn.types import Floats, Ints
 
 
@@ -63,7 +64,8 @@ class LogisticBaseline(LearntBaseline):
         spread = _scale(F, centre)
         F /= spread
         # Loaded here: a model that needs none of it is read and scored in half the time.
-        from sklearn.linear_model import LogisticRegression
+        with delayed():
+            from sklearn.linear_model import LogisticRegression
 
         model = LogisticRegression(C=self.C, max_iter=self.max_iter).fit(F, training.labels[chosen])
         weights = model.coef_[0] / spread
@@ -95,7 +97,8 @@ class LogisticBaseline(LearntBaseline):
         return by_blocks(left, right, of, Z.shape[1])
 
     def _block(self, probe: Floats, gallery: Floats) -> Floats:
-        from scipy.spatial.distance import cdist  # models that are not this one are read without it
+        with delayed():
+            from scipy.spatial.distance import cdist  # models that are not this one are read without it
 
         # w|a − b| = ±||w|a − |w|b|: city-block distances over the weights of either sign.
         scores = (probe * self.product_weights_) @ gallery.T + self.intercept_

@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from pairlearn.examples import count_examples
+from pairlearn.interrupts import delayed
 from pairlearn.pairs import Pairs, as_pairs
 from pairlearn.types import Floats
 
@@ -75,7 +76,8 @@ class BradleyTerry(BaseEstimator):
         # Both results of every pair, weighed by how far each one came true: ties need no case of their own.
         both = np.repeat([1, -1], len(won))
         # Loaded here: a model that needs none of it is read and scored in half the time.
-        from sklearn.linear_model import LogisticRegression
+        with delayed():
+            from sklearn.linear_model import LogisticRegression
 
         machine = LogisticRegression(C=self.C, fit_intercept=False, max_iter=1000)
         machine.fit(sparse.vstack([rows, rows]), both, sample_weight=np.concatenate([won, 1.0 - won]))
@@ -104,7 +106,8 @@ class ExampleMeans(BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from one number per pair."""
-        from sklearn.linear_model import Ridge
+        with delayed():
+            from sklearn.linear_model import Ridge
 
         self.model_ = Ridge(self.penalty, fit_intercept=self.sign > 0, solver="sparse_cg", tol=1e-6)
         self.model_.fit(sides(as_pairs(X), self.sign), np.asarray(y, dtype=np.float64))

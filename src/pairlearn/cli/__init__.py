@@ -11,13 +11,19 @@ everything that is shown.
 from __future__ import annotations
 
 import gc
+import os
+import signal
 import sys
 from collections.abc import Sequence
 
 __all__ = ["main"]
 
-STOPPED = "stopped before anything was learnt; nothing was written"
-"""What an early Ctrl-C says; later ones keep what there is."""
+
+def stopped() -> str:
+    """What a command says that Ctrl-C has ended: which files it has written before."""
+    writing = sys.modules.get("pairlearn.data.writing")
+    files = [] if writing is None else list(dict.fromkeys(path.name for path in writing.WRITTEN))
+    return f"stopped; written before: {', '.join(files)}" if files else "stopped; no result was written"
 
 
 def main(args: Sequence[str] | None = None) -> None:
@@ -30,16 +36,26 @@ def main(args: Sequence[str] | None = None) -> None:
             stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]
         from pairlearn.cli.app import run
 
-        sys.exit(run(None if args is None else list(args)))
+        code = run(None if args is None else list(args))
+        sys.stdout.flush()
     except KeyboardInterrupt:
-        print(STOPPED, file=sys.stderr)
-        sys.exit(130)
+        print(stopped(), file=sys.stderr)
+        code = 130
     except BrokenPipeError:
         # Whoever read the output has enough of it, as in `pairlearn … | head`.
         sys.stderr.close()
         sys.exit(141)
+    except OSError as error:
+        print(f"error: cannot write to standard output: {error.strerror}", file=sys.stderr)
+        # What is left of it must not fail once more when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich", "polars"):
             raise
         print(f"error: the command line needs {error.name}: pip install 'pairlearn[cli]'", file=sys.stderr)
         sys.exit(1)
+    if args is None:
+        # Only Python's own end is left to interrupt, which would answer with a traceback.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(code)

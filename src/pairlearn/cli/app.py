@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from pairlearn._version import __version__
-from pairlearn.cli import STOPPED
+from pairlearn.cli import stopped
 from pairlearn.cli.options import HELP, spread, steps
 
 
@@ -153,7 +153,7 @@ def _mendable() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        print(STOPPED, file=sys.stderr)
+        print(stopped(), file=sys.stderr)
         raise typer.Exit(130) from None
     except BrokenPipeError:
         raise

@@ -12,6 +12,8 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from pairlearn.interrupts import delayed
+
 
 class Deferred(ModuleType):
     """Stands for a module until something of it is used; names that it gave out before go on working."""
@@ -25,7 +27,8 @@ class Deferred(ModuleType):
             parent, _, child = own.rpartition(".")
             del sys.modules[own]
             delattr(sys.modules[parent], child)
-            importlib.import_module(own)
+            with delayed():
+                importlib.import_module(own)
         return getattr(sys.modules[own], name)
 
 

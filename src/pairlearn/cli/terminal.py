@@ -9,14 +9,17 @@ from __future__ import annotations
 import math
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TypeVar
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
+
+Entry = TypeVar("Entry")
 
 # --------------------------------------------------------------------------- sentences and tables
 
@@ -98,3 +101,37 @@ def on_interrupt(handle: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+class Stop:
+    """A Ctrl-C that waits for the end of what must not be done by halves, but not for more of a stream to come."""
+
+    def __init__(self) -> None:
+        self._waiting = self._asked = False
+
+    @contextmanager
+    def heeded(self) -> Iterator[None]:
+        """Note every Ctrl-C inside; between two entries it is raised."""
+        with on_interrupt(self._ask):
+            yield
+
+    def between(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+        """The same entries; KeyboardInterrupt comes before one of them, also while it is waited for."""
+        entries = iter(entries)
+        while True:
+            self._waiting = True
+            if self._asked:
+                raise KeyboardInterrupt
+            try:
+                entry = next(entries)
+            except StopIteration:
+                return
+            finally:
+                self._waiting = False
+            yield entry
+
+    def _ask(self) -> None:
+        self._asked = True
+        if self._waiting:
+            self._waiting = False  # once: what follows is the saving
+            raise KeyboardInterrupt

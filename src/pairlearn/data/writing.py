@@ -7,8 +7,8 @@ import os
 import secrets
 import stat
 import sys
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -26,6 +26,9 @@ TABLES = (".csv", ".tsv", ".jsonl", ".parquet", ".npz")
 DRAFT = ".pairlearn-{}.tmp"
 """Name of a file that is not yet whole."""
 
+WRITTEN: list[Path] = []
+"""Files that this process has written, in their order: what an interrupted command has to tell."""
+
 
 def write_whole(path: str | Path, content: bytes) -> None:
     """Write a file so that at any moment either the old or the new content is there, never half of it.
@@ -35,12 +38,23 @@ def write_whole(path: str | Path, content: bytes) -> None:
     read the new one. Drafts that a killed process has left in this directory are removed.
     """
     target = check_target(path)
-    try:
+    with naming(path):
         _remove_orphans(target.parent)
         with _draft(target.parent) as file:
             _fill(file, content, target)
+
+
+@contextmanager
+def naming(path: str | Path) -> Iterator[None]:
+    """Say which file it is that cannot be written, and what to do."""
+    try:
+        yield
+    except (OutputError, BrokenPipeError):
+        raise
     except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror}; {_advice(error)}") from error
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        advice = "make room, or choose another place" if full else "choose another place"
+        raise OutputError(f"cannot write {path}: {error.strerror or error}; {advice}") from error
 
 
 def _fill(file: IO[bytes], content: bytes, target: Path) -> None:
@@ -52,15 +66,10 @@ def _fill(file: IO[bytes], content: bytes, target: Path) -> None:
             os.chmod(file.name, stat.S_IMODE(target.stat().st_mode))
         os.fsync(file.fileno())
         os.replace(file.name, target)
+        WRITTEN.append(target)
     except BaseException:
         Path(file.name).unlink(missing_ok=True)
         raise
-
-
-def _advice(error: OSError) -> str:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return "what was there before is unchanged; make room, or choose another place"
-    return "choose another place"
 
 
 # Drafts. A writer holds a lock on its draft, and a lock goes with its process: a draft that nobody has locked is an

@@ -18,6 +18,7 @@ from pairlearn.evaluation.fusion import both_labels, check_probabilities, platt,
 from pairlearn.evaluation.resampling.units import units_of
 from pairlearn.evaluation.scores import Scores
 from pairlearn.examples import refuse_nonfinite
+from pairlearn.interrupts import delayed
 from pairlearn.types import Floats, Ints
 
 
@@ -249,7 +250,8 @@ def _folds(scores: Scores, n_folds: int, seed: int) -> tuple[Ints, Ints]:
 
 def _rising(shares: Floats, weights: Floats) -> Floats:
     """The rising sequence nearest to the shares in weighted squares, which is also nearest in log loss; (n,)."""
-    from scipy.optimize import isotonic_regression  # takes longer to load than all else that intervals need
+    with delayed():
+        from scipy.optimize import isotonic_regression  # takes longer to load than all else that intervals need
 
     return np.asarray(isotonic_regression(shares, weights=weights).x)
 

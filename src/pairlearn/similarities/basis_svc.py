@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from pairlearn.errors import InputError
 from pairlearn.examples import count_examples, refuse_nonfinite
+from pairlearn.interrupts import delayed
 from pairlearn.similarities.basis_expansion import BasisExpansion, similarity_tags
 from pairlearn.similarities.blocks import Progress, validated_examples
 from pairlearn.types import Floats, Ints
@@ -110,7 +111,8 @@ class BasisSVC(ClassifierMixin, BaseEstimator):
     def machine(self) -> Any:
         """The linear machine that `fit` will fit on the features."""
         # Loaded here: a model that needs none of it is read and scored in half the time.
-        from sklearn.svm import LinearSVC
+        with delayed():
+            from sklearn.svm import LinearSVC
 
         return LinearSVC(
             penalty=self.penalty,

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from pairlearn.data.writing import naming
 from pairlearn.errors import InputError
 from pairlearn.selection.search.trials import Trial
 
@@ -51,7 +52,7 @@ class Journal:
 
     def _write(self, record: dict[str, Any]) -> None:
         assert self._path is not None
-        with self._path.open("a", encoding="utf-8") as lines:
+        with naming(self._path), self._path.open("a", encoding="utf-8") as lines:
             lines.write(json.dumps(record) + "\n")
             lines.flush()
             os.fsync(lines.fileno())

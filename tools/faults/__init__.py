@@ -1,0 +1,1 @@
+"""What happens when things go wrong: signals, kills, full disks, forks, a busy machine (`make faults`)."""
