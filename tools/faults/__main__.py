@@ -1,0 +1,52 @@
+"""Disturb pairlearn in every way that machines do, and print a table: `make faults`.
+
+Every row is a kind of fault: how often it was tried, how often something went wrong, and what was seen. The last line
+is one JSON list, as of every script here; the exit code is 1 if anything went wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+
+from tools.faults import disk, signals, workers
+
+Row = tuple[str, int, int, str]
+
+
+def budgets(quick: bool) -> list[Row]:
+    """The grid of memory budgets, which has a script of its own."""
+    command = [sys.executable, "benchmarks/budgets.py", *(["--quick"] if quick else [])]
+    done = subprocess.run(command, capture_output=True, text=True)
+    figures = json.loads(done.stdout.strip().splitlines()[-1])
+    return [(f"budgets: {each['name']}", 1, int(each["ok"] is False), f"{each['value']:.4g}") for each in figures]
+
+
+SECTIONS: dict[str, Callable[[bool], list[Row]]] = {
+    "signals": lambda quick: signals.run(8 if quick else 50),
+    "disk": lambda quick: disk.run(),
+    "workers": lambda quick: workers.run(),
+    "budgets": budgets,
+}
+
+
+def main() -> int:
+    """Run the sections that are asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("sections", nargs="*", choices=[*SECTIONS, []], help="default: all")
+    parser.add_argument("--quick", action="store_true", help="fewer signals, a smaller grid of budgets")
+    options = parser.parse_args()
+    rows = [row for name in options.sections or SECTIONS for row in SECTIONS[name](options.quick)]
+    width = max(len(row[0]) for row in rows)
+    print(f"\n{'fault':<{width}}  {'tried':>5}  {'wrong':>5}  seen")
+    for name, tried, wrong, seen in rows:
+        print(f"{name:<{width}}  {tried:>5}  {wrong:>5}  {seen}")
+    print(json.dumps([{"fault": name, "tried": tried, "wrong": wrong} for name, tried, wrong, _ in rows]))
+    return int(any(row[2] for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
