@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import pairlearn as pl
+from pairlearn.cli.steps import selecting
 from pairlearn.errors import InputError
 from pairlearn.selection.search.development import Development, Rung, pairs_of
 from pairlearn.selection.search.journal import NAME, Journal
@@ -349,6 +350,20 @@ def test_ctrl_c_leaves_the_best_machine_so_far() -> None:
     assert np.isfinite(search.decision_function(pl.all_pairs(X[:5]))).all()
     with pytest.raises(KeyboardInterrupt):
         pl.StagedSearch(**SMALL, progress=stopping_after(0, KeyboardInterrupt())).fit(X, CLASSES)
+
+
+def test_machines_broken_off_before_the_splits_of_baselines_are_compared_alone(tmp_path: Path) -> None:
+    pl.StagedSearch(**SMALL, directory=tmp_path).fit(X, CLASSES)
+    lines = [json.loads(line) for line in (tmp_path / NAME).read_text().splitlines()]
+    kept = [line for line in lines if line.get("setting") is None or line["stage"] == "pair" or line["split"] == 0]
+    assert len(kept) < len(lines)
+    (tmp_path / NAME).write_text("".join(json.dumps(line) + "\n" for line in kept))
+    search = pl.StagedSearch(**SMALL, directory=tmp_path)
+    runner = search._runner(X, CLASSES)
+    assert Winner.of(runner).baselines == []
+    search._finish(runner, [], interrupted=True)
+    assert np.isfinite(search.decision_function(pl.all_pairs(X[:5]))).all()
+    assert all(selecting._stage_line(stage) for stage in search.record_["stages"])
 
 
 def test_no_time_at_all_still_gives_a_model_from_the_best_baseline_and_says_what_was_left_out() -> None:

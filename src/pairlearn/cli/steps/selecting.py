@@ -166,9 +166,11 @@ def keep(console: Console, record: dict[str, Any], directory: Path) -> None:
 
 def _stage_line(stage: dict[str, Any]) -> str:
     """One task: how many settings were tried and kept, and the best of its largest set."""
-    last = stage["rungs"][-1]
     machines = [[result for result in rung["results"] if result["kind"] == "machine"] for rung in stage["rungs"]]
-    best, size = machines[-1][0], f"{counted(last['n_classes'], 'class')} × {last['epcr']}"
+    if not any(machines):
+        return "no setting was tried on every split"
+    last, best = [(rung, found[0]) for rung, found in zip(stage["rungs"], machines, strict=True) if found][-1]
+    size = f"{counted(last['n_classes'], 'class')} × {last['epcr']}"
     tried = len({result["what"] for results in machines for result in results})
     epcr = f"; {counted(stage['epcr'], 'example')} per class suffice" if "epcr" in stage else ""
     return (

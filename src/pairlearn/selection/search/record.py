@@ -8,7 +8,7 @@ from typing import Any
 
 from pairlearn.machines.pair_svc import PairSVC
 from pairlearn.selection.search.development import Development
-from pairlearn.selection.search.results import Result
+from pairlearn.selection.search.results import Result, mean_results
 from pairlearn.selection.search.runner import Runner
 from pairlearn.selection.search.settings import Setting
 from pairlearn.selection.search.sizes import STAGES, Size, Stage
@@ -26,11 +26,19 @@ class Winner:
 
     @classmethod
     def of(cls, runner: Runner) -> Winner:
-        """The winner so far; some machine must have been fitted."""
+        """The winner so far; some machine must have been fitted.
+
+        Where the search was broken off before any machine had seen as many splits as the baselines, the machines are
+        compared with each other alone.
+        """
         machines = [trial for trial in runner.journal.trials.values() if trial.setting is not None and trial.succeeded]
         reached = {(trial.stage, trial.size) for trial in machines}
         stage, size = max(reached, key=lambda rung: (STAGES.index(rung[0]), rung[1].n_examples))
-        return cls(stage, size, runner.machines(stage, size)[0], runner.baselines(stage, size))
+        compared = runner.machines(stage, size)
+        if compared:
+            return cls(stage, size, compared[0], runner.baselines(stage, size))
+        alone = mean_results(trial for trial in machines if (trial.stage, trial.size) == (stage, size))
+        return cls(stage, size, alone[0], [])
 
     @property
     def setting(self) -> Setting:

@@ -163,7 +163,7 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
         """Find the winner, fit it on all classes, and write down how it was found."""
         winner = Winner.of(runner)
         if not any(outcome.task == winner.stage for outcome in outcomes):  # broken off within this stage
-            reached = {winner.size: runner.results(winner.stage, winner.size)}
+            reached = {winner.size: runner.results(winner.stage, winner.size) if winner.baselines else [winner.result]}
             outcomes = [*outcomes, StageOutcome(winner.stage, reached, [winner.setting])]
         self.best_setting_, self.best_score_ = winner.setting, winner.result.score
         self.beats_baselines_ = winner.beats_baselines
