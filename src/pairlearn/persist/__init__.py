@@ -27,8 +27,9 @@ from pairlearn.on_examples import is_pipeline
 from pairlearn.persist.about import check_notes, described
 from pairlearn.persist.files import ModelFile, Tensors, check_depth, opened, parsed
 from pairlearn.persist.known import MODELS
+from pairlearn.persist.rules import DAMAGE
 from pairlearn.persist.schemas import check_fitted
-from pairlearn.persist.values import DAMAGE, Arrays, content_of, model_of
+from pairlearn.persist.values import Arrays, content_of, model_of
 from pairlearn.scorers.scorer import as_scorer
 
 FORMAT = "pairlearn model"

@@ -8,7 +8,8 @@ from typing import Any
 
 from pairlearn.errors import InputError
 from pairlearn.persist.kinds import LARGEST
-from pairlearn.persist.values import DAMAGE, Arrays, decode
+from pairlearn.persist.rules import DAMAGE
+from pairlearn.persist.values import Arrays, decode
 
 Facts = dict[str, str]
 """Type and shape of every tensor of a file, by name."""

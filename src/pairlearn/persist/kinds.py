@@ -152,15 +152,19 @@ def floats(axes: str = "") -> Kind:
     )
 
 
-def doubles(axes: str, above: float | None = None) -> Kind:
-    """Finite numbers in float64, for loops that know no other type and values that would copy another."""
-    words = "finite float64 numbers" + ("" if above is None else f" > {above:g}")
+def doubles(axes: str, above: float = -np.inf, most: float = np.inf) -> Kind:
+    """Finite numbers in float64, for loops that know no other type and values that would copy another.
+
+    >>> doubles("d", above=0.0).words, doubles("d", above=0.0).fits(np.zeros(3))
+    ('finite float64 numbers > 0 (d)', False)
+    """
+    bounds = (f" > {above:g}" if above > -np.inf else "") + (f" of size up to {most:g}" if most < np.inf else "")
 
     def test(array: np.ndarray[Any, Any]) -> bool:
-        known = array.dtype == np.float64 and are_finite(array)
-        return known and (above is None or bool((array > above).all()))
+        within = array.min(initial=np.inf) > above and np.abs(array).max(initial=0.0) <= most
+        return array.dtype == np.float64 and are_finite(array) and bool(within)
 
-    return _array(words, axes, test)
+    return _array(f"finite float64 numbers{bounds}", axes, test)
 
 
 def numbers(axes: str) -> Kind:

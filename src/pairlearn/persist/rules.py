@@ -24,13 +24,19 @@ from pairlearn.persist.schemas import schema_of
 from pairlearn.persist.transformers import TRANSFORMERS, is_transformer
 from pairlearn.words import counted
 
+DAMAGE = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What parts that are missing or wrong may raise; InputError is a ValueError."""
 
-def check_rules(found: Any) -> None:
+
+def check_rules(found: Any, place: str) -> None:
     """Refuse a value or a fitted model whose parts do not fit each other."""
-    with np.errstate(all="ignore"):
-        for base in type(found).__mro__:
-            if base.__name__ in RULES:
-                RULES[base.__name__](found)
+    rules = [RULES[base.__name__] for base in type(found).__mro__ if base.__name__ in RULES]
+    try:
+        with np.errstate(all="ignore"):
+            for rule in rules:
+                rule(found)
+    except DAMAGE as error:
+        raise InputError(f"{place.rstrip('.')}: {error}" if place else str(error)) from error
 
 
 # --------------------------------------------------------------------------- kernels and what they compare
@@ -76,20 +82,21 @@ def _check_seen(function: PairFunction) -> None:
 
 
 def _check_leaf(leaf: ViewKernel, tables: Mapping[Any, Any]) -> None:
+    if isinstance(leaf.kernel, Finite) and not (
+        isinstance(leaf.view, Arcs) and len(leaf.view) == len(leaf.kernel.matrix)
+    ):
+        raise InputError("a kernel on arcs and its matrix differ in size")
     for order in leaf.swapped:
         table = tables.get((leaf.view, order))
         if table is None:
             raise InputError("what its kernel sees of the support pairs is missing")
-        if isinstance(leaf.kernel, Finite):
-            _check_arcs(leaf, table)
+        if isinstance(leaf.view, Arcs):
+            _check_arcs(table, len(leaf.view))
         _compare_one(leaf.kernel, table, "seen")
 
 
-def _check_arcs(leaf: ViewKernel, table: Any) -> None:
-    """A matrix between arcs has a row for each of them, and support pairs are among these."""
-    n = len(leaf.kernel.matrix)  # type: ignore[attr-defined]
-    if not isinstance(leaf.view, Arcs) or len(leaf.view) != n:
-        raise InputError("a kernel on arcs and its matrix differ in size")
+def _check_arcs(table: Any, n: int) -> None:
+    """Rows of the number of an arc and of its direction; kernels look the first up in a matrix."""
     if table.shape[1] != 2 or (len(table) and not 0 <= table[:, 0].min() <= table[:, 0].max() < n):
         raise InputError("seen has the number of an arc that is not in the graph")
 

@@ -21,7 +21,7 @@ from pairlearn.kernels.rows import HIGHEST_DEGREE
 from pairlearn.kernels.spectrum import Spectrum
 from pairlearn.machines.pair_svc import PairSVC
 from pairlearn.machines.transductive import Switching
-from pairlearn.metrics.metric_state import MetricState
+from pairlearn.metrics.metric_state import LARGEST, MetricState
 from pairlearn.metrics.spans import KernelSpan, RowSpan
 from pairlearn.on_examples import is_pipeline
 from pairlearn.operators.plan import Plan
@@ -175,7 +175,10 @@ FIELDS: dict[str, Fields] = {
         "seen": several(in_turn(value(object, words="a view"), FLAG, floats("n, q"))),
     },
     "Columns": {"index": indices("m", below="columns"), "n_columns": width("columns")},
-    "MetricState": {"matrix": doubles("r, r"), **_of(COUNT, "n_pairs", "n_mistakes", "n_updates", "n_fallbacks")},
+    "MetricState": {
+        "matrix": doubles("r, r", most=LARGEST),
+        **_of(COUNT, "n_pairs", "n_mistakes", "n_updates", "n_fallbacks"),
+    },
     "RowSpan": {"n_features": width("d"), "basis": maybe(doubles("r, d")), "active": indices("a", below="d")},
     "KernelSpan": {
         **_of(maybe(examples("r")), "left", "right"),

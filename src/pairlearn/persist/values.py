@@ -30,8 +30,6 @@ CSR = ("data", "indices", "indptr")
 ENDLESS = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}
 MOST_USES = 100
 """Places in which one tensor may stand: each costs a look at all of it."""
-DAMAGE = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""What decoding a file with missing or wrong parts may raise; InputError is a ValueError."""
 
 Parts = dict[str, Any]
 
@@ -107,7 +105,7 @@ def content_of(model: Any, place: str, tensors: Tensors) -> dict[str, Any]:
     params, fitted = ({key: _encode(part, place + key, tensors) for key, part in parts.items()} for parts in found)
     _check_model(type(model), *found, place)
     if is_fitted(model):
-        check_rules(model)
+        check_rules(model, place)
     return {"class": type(model).__name__, "params": params, "fitted": fitted}
 
 
@@ -126,7 +124,7 @@ def model_of(content: Any, arrays: Arrays, place: str = "") -> Any:
     model = kind(**params)
     vars(model).update(fitted)
     if is_fitted(model):
-        check_rules(model)
+        check_rules(model, place)
     return model
 
 
@@ -171,7 +169,7 @@ def _encode_value(value: Any, name: str, tensors: Tensors) -> dict[str, Any]:
     parts = _fields(value)
     encoded = {part: _encode(entry, f"{name}.{part}", tensors) for part, entry in parts.items()}
     check_fields(type(value).__name__, schema_of(type(value)).parameters, parts, f"{name}.")
-    check_rules(value)
+    check_rules(value, name)
     return {"is": type(value).__name__, **encoded}
 
 
@@ -269,7 +267,7 @@ def _build(kind: type[Any], parts: Parts, place: str) -> Any:
     _check_present(schema.required, parts, f"{place}.")
     check_fields(kind.__name__, schema.parameters, parts, f"{place}.")
     built = kind(**parts)
-    check_rules(built)
+    check_rules(built, place)
     return built
 
 
