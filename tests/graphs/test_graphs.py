@@ -766,7 +766,7 @@ def test_damaged_functions_on_arcs_are_refused(tmp_path: Path) -> None:
     (view, turned, table), *_ = function.seen
     for number in (-1.0, len(graph.left)):
         model.function_ = replace(function, seen=((view, turned, np.where([True, False], number, table)),))
-        with pytest.raises(InputError, match="out of range"):
+        with pytest.raises(InputError, match="function_: seen has the number of an arc that is not in the graph"):
             pl.save(model, tmp_path / "model")
     smaller = Arcs(graph.ids, graph.left[1:], graph.right[1:], antisymmetric=False)
     leaf = replace(function.kernel.leaves[0], view=smaller)

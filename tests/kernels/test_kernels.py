@@ -401,8 +401,8 @@ def test_unknown_bases_are_refused(bad: object) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Polynomial(degree=0), "degree must be a positive integer, got 0; try degree=2"),
-        (lambda: Polynomial(degree=1.5), "degree must be a positive integer"),
+        (lambda: Polynomial(degree=0), "degree must be a whole number from 1 to 100, got 0; try degree=2"),
+        (lambda: Polynomial(degree=1.5), "degree must be a whole number from 1 to 100"),
         (lambda: Polynomial(gamma=0.0), "gamma must be > 0"),
         (lambda: Gaussian(-1.0), 'gamma must be > 0 or "scale", got -1.0'),
         (lambda: Gaussian("auto"), 'gamma must be > 0 or "scale"'),

@@ -446,3 +446,41 @@ def test_fit_transform_takes_arrays_of_pairs() -> None:
         warnings.simplefilter("ignore", ConvergenceWarning)
         mapped = pl.OnlinePseudoMetric().fit_transform(array, labels)
     assert len(mapped) == len(array)
+
+
+# --------------------------------------------------------------------------- numbers that float64 cannot hold
+
+
+@pytest.mark.parametrize("size", [1e80, 1e200, 1e308])
+def test_too_large_a_pair_is_refused_by_its_scale_and_forgotten(size: float) -> None:
+    metric = pl.OnlinePseudoMetric().learn_one([0.0, 0.0, 1.0], [5.0, 2.0, 4.0], -1)
+    before, matrix = repr(metric.state_), metric.state_.matrix.copy()
+    with pytest.raises(InputError, match=rf"values up to {size:.3g}".replace("+", r"\+") + ".*scale the examples"):
+        metric.learn_one([0.0, 0.0, 0.0], [0.0, 0.0, size], 1)
+    assert repr(metric.state_) == before
+    np.testing.assert_array_equal(metric.state_.matrix, matrix)
+
+
+@pytest.mark.parametrize("kind", [pl.OnlinePseudoMetric, pl.metrics.KernelPseudoMetric])
+def test_a_refused_fit_leaves_what_was_learnt_before(kind: Any) -> None:
+    X = np.array([[0.0, 0.0, 0.0, 0.0], [1.0, 0.0, 2.0, 0.0], [0.0, 3.0, 0.0, 1.0]])
+    pairs, y = pl.Pairs(X, [0, 1], [1, 2]), [1, -1]
+    large = pl.Pairs(X * [1.0, 1.0, 1.0, 1e200], [0, 1], [1, 2])
+    options = {} if kind is pl.OnlinePseudoMetric else {"base": "linear"}
+    metric = kind(max_sweeps=2, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(InputError, match="scale the examples"):
+            metric.fit(large, y)
+        assert not metric.is_learnt
+        scores = metric.fit(pairs, y).decision_function(pairs)
+    for learn in (metric.fit, metric.partial_fit):
+        with pytest.raises(InputError, match="scale the examples"):
+            learn(large, y)
+        np.testing.assert_array_equal(metric.decision_function(pairs), scores)
+
+
+def test_the_bisection_ends_whatever_numbers_it_is_given() -> None:
+    with np.errstate(all="ignore"):
+        for bad in (np.nan, np.inf):
+            assert lowest_ritz(np.full((3, 3), bad), np.ones(3), 1.0, 1e-10, 80)[-1] <= 3

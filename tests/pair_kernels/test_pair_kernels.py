@@ -447,8 +447,8 @@ def test_equal_bases_are_merged() -> None:
         (lambda: pl.pair_kernel(3), "unknown pair kernel 3"),  # type: ignore[arg-type]
         (lambda: pl.pair_kernels.power("sum", 2), "unknown pair kernel 'sum'; choose direct_sum, difference"),
         (lambda: pl.pair_kernels.gaussian("sum"), "unknown pair kernel 'sum'"),
-        (lambda: pl.pair_kernels.power("tensor", 0), "degree must be a positive integer, got 0"),
-        (lambda: pl.pair_kernels.power("tensor", 1.5), "degree must be a positive integer"),  # type: ignore[arg-type]
+        (lambda: pl.pair_kernels.power("tensor", 0), "degree must be a whole number from 1 to 100, got 0"),
+        (lambda: pl.pair_kernels.power("tensor", 1.5), "degree must be a whole number from 1 to 100"),  # type: ignore[arg-type]
         (
             lambda: pl.pair_kernels.poly_tensor(2, -1.0),
             r"offset must be ≥ 0 \(otherwise the kernel is indefinite\), got -1",

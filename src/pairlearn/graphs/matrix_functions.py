@@ -85,6 +85,8 @@ def resolvent(A: Floats, strength: float) -> Floats:
 
 def _radius(A: Floats) -> float:
     """ρ(A), the largest absolute eigenvalue of a symmetric matrix."""
+    if not np.isfinite(A).all():
+        raise InputError("similarities of arcs are too large for float64: scale the features of the nodes")
     if len(A) <= SMALL:
         return float(np.abs(np.linalg.eigvalsh(A)).max())
     return abs(_extreme(A)) if A.any() else 0.0

@@ -11,6 +11,9 @@ from pairlearn.errors import InputError
 from pairlearn.types import Examples, Floats
 from pairlearn.words import counted
 
+HIGHEST_DEGREE = 100
+"""Of a polynomial: powers are repeated products, and beyond this nearly all of them are 0 or overflow."""
+
 
 def rows(A: Examples) -> Examples:
     """The table itself if it holds rows of numbers, or an error that says what to do."""
@@ -45,6 +48,12 @@ def squared_norms(A: Examples) -> Floats:
     if sparse.issparse(A):
         return np.asarray(A.multiply(A).sum(axis=1)).ravel()
     return np.einsum("ij,ij->i", A, A)
+
+
+def check_degree(degree: int) -> None:
+    """Refuse what is no whole number from 1 to 100."""
+    if not 1 <= degree <= HIGHEST_DEGREE or int(degree) != degree:
+        raise InputError(f"degree must be a whole number from 1 to {HIGHEST_DEGREE}, got {degree!r:.40}; try degree=2")
 
 
 def power(values: Floats, degree: int) -> Floats:

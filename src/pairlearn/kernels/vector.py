@@ -14,7 +14,7 @@ from scipy import sparse
 
 from pairlearn.errors import InputError
 from pairlearn.kernels.base import Kernel
-from pairlearn.kernels.rows import dense, inner, power, rows, squared_norms, variance
+from pairlearn.kernels.rows import check_degree, dense, inner, power, rows, squared_norms, variance
 from pairlearn.types import Examples, Floats, Ints
 from pairlearn.words import counted
 
@@ -56,8 +56,7 @@ class Polynomial(Kernel):
     isotropic = True
 
     def __post_init__(self) -> None:
-        if not float(self.degree).is_integer() or self.degree < 1:
-            raise InputError(f"degree must be a positive integer, got {self.degree!r}; try degree=2")
+        check_degree(self.degree)
         if not self.gamma > 0:
             raise InputError(f"gamma must be > 0, got {self.gamma!r}; try gamma=1.0")
 

@@ -18,6 +18,8 @@ from scipy.linalg import LinAlgError, cholesky, eigh
 from pairlearn import loops
 from pairlearn.types import Floats
 
+LARGEST = 1e150
+"""Of ‖x − x'‖², of a loss and of entries of A: all are squared, and squares are summed."""
 ACCURACY = 1e-10
 """Residual of the removed eigenvector, relative to the largest eigenvalue."""
 MOST_STEPS = 80

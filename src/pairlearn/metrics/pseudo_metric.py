@@ -7,8 +7,9 @@ Lengths matter: scale examples to a length near 1 when nothing speaks against it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from pairlearn.errors import InputError, warn_user
 from pairlearn.examples import by_blocks, check_examples
 from pairlearn.features import note_features, same_features
-from pairlearn.metrics.metric_state import MetricState
+from pairlearn.metrics.metric_state import LARGEST, MetricState
 from pairlearn.pairs import Pairs, as_pairs, check_signs
 from pairlearn.types import Examples, Floats, Ints
 
@@ -61,11 +62,27 @@ class PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Learn from pairs one by one, in their order, on top of what is known."""
         pairs, labels = self._checked(X, y)
-        if not self.is_learnt:
-            self._begin(pairs)
-        self._check_width(same_features(self, pairs).examples)
-        self._sweep(pairs, labels)
+        with self._all_or_nothing(len(pairs)):
+            if not self.is_learnt:
+                self._begin(pairs)
+            self._check_width(same_features(self, pairs).examples)
+            self._sweep(pairs, labels)
         return self
+
+    @contextmanager
+    def _all_or_nothing(self, n_pairs: int) -> Iterator[None]:
+        """What is refused on the way leaves the metric as it was; a single pair is refused before A changes."""
+        before = dict(vars(self))
+        if self.is_learnt:
+            matrix = self.state_.matrix
+            before["state_"] = replace(self.state_, matrix=matrix.copy() if n_pairs > 1 else matrix)
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                yield
+        except InputError:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     def fit(self, X: Any, y: Any) -> Self:
         """Forget everything, then sweep over the pairs until no loss exceeds `beta`, measured after each sweep.
@@ -77,10 +94,11 @@ class PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
             raise InputError(
                 f"all {len(labels)} labels are {labels[0]:+g}; both similar and dissimilar pairs are needed"
             )
-        self._begin(pairs)
-        self.n_sweeps_, self.fit_status_ = 0, "interrupted"
-        with suppress(KeyboardInterrupt):
-            self.fit_status_ = self._sweeps(pairs, labels)
+        with self._all_or_nothing(len(pairs)):
+            self._begin(pairs)
+            self.n_sweeps_, self.fit_status_ = 0, "interrupted"
+            with suppress(KeyboardInterrupt):
+                self.fit_status_ = self._sweeps(pairs, labels)
         self.max_loss_ = self._largest_loss(pairs, labels)
         if self.max_loss_ > self.beta:
             warn_user(
@@ -112,9 +130,11 @@ class PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
         for item, y in zip(self._items(pairs), labels.astype(int).tolist(), strict=True):
             found = self.span_.locate(item)
             v = found.coordinates
-            loss = state.observe(v, y)
+            loss = state.observe(v, y) if found.square < LARGEST else np.inf
             if loss == 0:
                 continue
+            if not loss < LARGEST:
+                raise _too_large(pairs.examples)
             if found.length > 0:
                 span, v = self.span_.extended(found)
                 matrix = np.pad(state.matrix, (0, len(v) - len(state.matrix)))
@@ -232,6 +252,13 @@ class PseudoMetric(ClassifierMixin, TransformerMixin, BaseEstimator):
         table = check_examples(same_features(self, X))
         self._check_width(table)
         return table
+
+
+def _too_large(examples: Examples) -> InputError:
+    """Squares of distances, and their squares, must stay finite."""
+    numbers = examples.data if sparse.issparse(examples) else examples
+    found = f"values up to {np.abs(numbers).max():.3g}" if isinstance(numbers, np.ndarray) else "kernel values"
+    return InputError(f"examples have {found}, whose distances are too large for float64: scale the examples")
 
 
 def _squares(rows: Floats) -> Floats:

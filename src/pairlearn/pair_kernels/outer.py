@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from pairlearn.errors import InputError
+from pairlearn.kernels.rows import check_degree
 from pairlearn.types import Floats
 
 
@@ -25,8 +26,7 @@ class Power:
     needs_self: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if not float(self.degree).is_integer() or self.degree < 1:
-            raise InputError(f"the degree must be a positive integer, got {self.degree!r}; try 2")
+        check_degree(self.degree)
         if not self.offset >= 0:
             raise InputError(f"the offset must be ≥ 0 (otherwise the kernel is indefinite), got {self.offset!r}")
 

@@ -1,10 +1,11 @@
 """Model files: one safetensors file, arrays as tensors and everything else as one JSON document.
 
 Loading builds values of a closed list of classes and checks every field; nothing in a file is ever executed.
-`known` is that list, with the `transformers` that pipelines may have; `values` turns models into JSON and arrays and
-back, `checks` looks at what compiled loops would trust, `fitted` at all else, and `about` has the notes. The document
-holds `format`, `version`, the `pairlearn` that wrote it, `about`, a checksum of all, and the content: {"class": name,
-"params": {…}, "fitted": {…}}, arrays by the name of their tensor. The same model gives the same bytes.
+`known` is that list, with the `transformers` that pipelines may have; `schemas` says what each class may hold, in the
+words of `kinds`, and `rules` what else must hold; `files` reads a file within bounds, `values` turns models into JSON
+and arrays and back, and `about` has the notes. The document holds `format`, `version`, the `pairlearn` that wrote it,
+`about`, a checksum of all, and the content: {"class": name, "params": {…}, "fitted": {…}}, arrays by the name of their
+tensor (docs/model-format.md, written from the same table). The same model gives the same bytes.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import safetensors
 import safetensors.numpy
 
 from pairlearn._version import __version__
@@ -25,9 +25,11 @@ from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
 from pairlearn.on_examples import is_pipeline
 from pairlearn.persist.about import check_notes, described
-from pairlearn.persist.fitted import check_model
+from pairlearn.persist.files import ModelFile, Tensors, check_depth, opened, parsed
 from pairlearn.persist.known import MODELS
-from pairlearn.persist.values import DAMAGE, Tensors, content_of, model_of
+from pairlearn.persist.rules import DAMAGE
+from pairlearn.persist.schemas import check_fitted
+from pairlearn.persist.values import Arrays, content_of, model_of
 from pairlearn.scorers.scorer import as_scorer
 
 FORMAT = "pairlearn model"
@@ -49,7 +51,6 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
     EuclidBaseline(threshold=-2.5)
     """
     _check_kind(model)
-    check_model(model)
     tensors: Tensors = {}
     document = {
         "format": FORMAT,
@@ -58,6 +59,7 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
         "about": check_notes(about),
         "content": content_of(model, "", tensors),
     }
+    check_depth(document)
     document["sha256"] = _digest(document, tensors)
     metadata = {"pairlearn": json.dumps(document, allow_nan=False)}
     write_whole(path, safetensors.numpy.save(tensors, metadata=metadata))
@@ -65,15 +67,15 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
 
 def load(path: str | Path) -> Any:
     """Load a model that `save` wrote; its decision values are the same to the last bit."""
-    with _opened(Path(path)) as (document, file):
-        # Copies own their memory: writable and aligned like the arrays of a fresh fit.
-        tensors = {name: np.array(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118
+    with opened(Path(path)) as file:
+        document = _document(file, Path(path))
+        with _noticing_damage(path):
+            tensors = file.tensors()
     with _noticing_damage(path):
         if document["sha256"] != _digest(document, tensors):
             raise InputError("its checksum is wrong")
-        model = model_of(document["content"], tensors)
+        model = model_of(document["content"], Arrays(tensors))
         _check_kind(model)
-        check_model(model)
         return model
 
 
@@ -91,24 +93,25 @@ def read_about(path: str | Path) -> dict[str, Any]:
     >>> found["class"], found["params"], found["about"]
     ('EuclidBaseline', {'threshold': -2.5}, {'data': 'faces.csv'})
     """
-    with _opened(Path(path)) as (document, file):
-        parts = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118
-        facts = {name: f"{part.get_dtype()} {tuple(part.get_shape())}" for name, part in parts.items()}
+    with opened(Path(path)) as file:
+        document = _document(file, Path(path))
     with _noticing_damage(path):
         return {
-            **described(document["content"], facts),
+            **described(document["content"], {name: str(entry) for name, entry in file.entries.items()}),
             "about": dict(document.get("about", {})),
             "pairlearn": document.get("pairlearn"),
             "format": document["version"],
-            "size": Path(path).stat().st_size,
+            "size": file.size,
         }
 
 
 def _check_kind(model: Any) -> None:
+    """Whether this is a fitted model of the list; a pipeline must give scores."""
     name = type(model).__name__
     if MODELS.get(name) is type(model):
         if is_pipeline(model):
             as_scorer(model)
+        check_fitted(model)
         return
     if hasattr(model, "best_estimator_"):
         raise InputError(f"a {name} is a search, not a model; save its best_estimator_")
@@ -118,23 +121,11 @@ def _check_kind(model: Any) -> None:
 # --------------------------------------------------------------------------- files
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[tuple[dict[str, Any], Any]]:
-    """The document of a model file, and the file to take tensors from."""
-    if path.is_dir():
-        raise InputError(f"{path} is a directory; name the model file in it")
-    if not path.exists():
-        raise InputError(f"there is no model file {path}")
-    try:
-        with safetensors.safe_open(path, framework="numpy") as file:
-            document = json.loads((file.metadata() or {}).get("pairlearn", "null"))
-            _check_format(document, path)
-            yield document, file
-    except (safetensors.SafetensorError, json.JSONDecodeError, RecursionError, TypeError) as error:
-        raise InputError(f"{path} is not a model file, or it is truncated or damaged ({error})") from error
-
-
-def _check_format(document: Any, path: Path) -> None:
+def _document(file: ModelFile, path: Path) -> dict[str, Any]:
+    """The document of a model file of a version that is known."""
+    text = file.texts.get("pairlearn", "null")
+    with _noticing_damage(path):
+        document = parsed(text) if isinstance(text, str) else None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise InputError(f"{path} is a safetensors file, but not a pairlearn model")
     version = document.get("version")
@@ -143,6 +134,7 @@ def _check_format(document: Any, path: Path) -> None:
             f"{path} was written by a newer pairlearn (format {version}, this one reads up to {VERSION}); "
             "upgrade pairlearn"
         )
+    return document
 
 
 @contextmanager
@@ -161,5 +153,5 @@ def _digest(document: dict[str, Any], tensors: Tensors) -> str:
     for name in sorted(tensors):
         array = tensors[name]
         digest.update(f"{name} {array.dtype} {array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
+        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     return digest.hexdigest()

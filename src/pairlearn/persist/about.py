@@ -7,7 +7,9 @@ from math import isfinite
 from typing import Any
 
 from pairlearn.errors import InputError
-from pairlearn.persist.values import DAMAGE, decode
+from pairlearn.persist.kinds import LARGEST
+from pairlearn.persist.rules import DAMAGE
+from pairlearn.persist.values import Arrays, decode
 
 Facts = dict[str, str]
 """Type and shape of every tensor of a file, by name."""
@@ -38,7 +40,7 @@ def _plain(value: Any, place: str) -> Any:
 
 
 def _is_endless(value: Any) -> bool:
-    return isinstance(value, float) and not isfinite(value)
+    return (isinstance(value, float) and not isfinite(value)) or (isinstance(value, int) and abs(value) >= LARGEST)
 
 
 def described(content: Mapping[str, Any], tensors: Facts) -> dict[str, Any]:
@@ -72,6 +74,6 @@ def _readable(document: Any, tensors: Facts) -> Any:
 def _written(kind: str, document: dict[str, Any]) -> str:
     """A kernel or threshold as Python writes it; those that hold arrays by their name."""
     try:
-        return repr(decode(document, {}))
+        return repr(decode(document, Arrays({}), kind))
     except DAMAGE:
         return f"{kind}(…)"

@@ -20,6 +20,9 @@ from pairlearn.similarities.basis_svc import check_classes
 from pairlearn.similarities.blocks import validated_examples
 from pairlearn.types import Floats
 
+MOST_SECTIONS = 100
+"""Golden sections: after 75 of them the interval is shorter than float64 can tell."""
+
 
 @dataclass(frozen=True)
 class Tried:
@@ -168,7 +171,9 @@ def golden_sections(function: Callable[[float], float], tol: float) -> None:
     low, high = 0.0, 1.0
     a, b = high - ratio, low + ratio
     at_a, at_b = function(a), function(b)
-    while high - low > tol:
+    for _ in range(MOST_SECTIONS):
+        if high - low <= tol:
+            break
         if at_a <= at_b:
             high, b, at_b = b, a, at_a
             a = high - ratio * (high - low)

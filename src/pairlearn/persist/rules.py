@@ -1,0 +1,198 @@
+"""What must hold of an object beyond its single fields, before it is saved and after it was read.
+
+Parts of a model must fit each other: the kernel and the examples that it compares, the steps of a pipeline. Where that
+is a matter of code and not of sizes, it is tried on one example, which costs next to nothing and shows here, not at the
+first pair, that something is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pairlearn.errors import InputError
+from pairlearn.examples import Columns, count_examples, take_examples
+from pairlearn.functions.function import PairFunction
+from pairlearn.kernels import Kernel
+from pairlearn.on_examples import OnExamples, is_pipeline
+from pairlearn.pair_kernels import ViewKernel
+from pairlearn.pair_kernels.finite import Arcs, Finite
+from pairlearn.pair_kernels.scored import ModelScores
+from pairlearn.persist.schemas import schema_of
+from pairlearn.persist.transformers import TRANSFORMERS, is_transformer
+from pairlearn.words import counted
+
+DAMAGE = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What parts that are missing or wrong may raise; InputError is a ValueError."""
+
+
+def check_rules(found: Any, place: str) -> None:
+    """Refuse a value or a fitted model whose parts do not fit each other."""
+    rules = [RULES[base.__name__] for base in type(found).__mro__ if base.__name__ in RULES]
+    try:
+        with np.errstate(all="ignore"):
+            for rule in rules:
+                rule(found)
+    except DAMAGE as error:
+        raise InputError(f"{place.rstrip('.')}: {error}" if place else str(error)) from error
+
+
+# --------------------------------------------------------------------------- kernels and what they compare
+
+
+def _compare_one(kernel: Kernel, table: Any, place: str) -> None:
+    """One example of a table with itself: a kernel of rows wants rows, of as many features as it knows."""
+    if count_examples(table) == 0:
+        return
+    one = take_examples(table, np.array([0]))
+    probe = np.ones((1, table.n_columns)) if isinstance(table, Columns) else one
+    if np.shape(kernel(probe, one)) != (1, 1):
+        raise InputError(f"the kernel of {place} does not give one number for two examples")
+    if not isinstance(table, Columns):
+        kernel.features(one)
+
+
+def _check_function(function: PairFunction) -> None:
+    """Compiled loops trust the indices of a function, so they are checked before anyone calls it."""
+    if None in function.kernel.bases:
+        raise InputError("the kernel of a learnt function has a part without base; fit it with a base")
+    if any(anchor is None for anchor in function.anchors):
+        raise InputError("anchor or right_anchor is missing, whose examples the kernel compares")
+    if function.anchors and function.right.max(initial=-1) >= count_examples(function.anchors[-1]):
+        raise InputError("right has a row number beyond the support examples")
+    for base in function.kernel.bases:
+        for side, anchor in zip(base.sides, function.anchors, strict=True) if base is not None else ():
+            _compare_one(side, anchor, "anchor")
+    _check_seen(function)
+
+
+def _check_seen(function: PairFunction) -> None:
+    """Each view that the kernel looks through has shown one row of every support pair."""
+    tables = {(view, order): table for view, order, table in function.seen}
+    for view, _, table in function.seen:
+        if len(table) != len(function.left):
+            raise InputError(f"what {type(view).__name__} shows of the support pairs is incomplete")
+        if isinstance(view, ModelScores) and table.shape[1] != len(view.models):
+            raise InputError(f"seen has {counted(table.shape[1], 'score')} per pair of {len(view.models)} models")
+    for leaf in function.kernel.leaves:
+        if isinstance(leaf, ViewKernel):
+            _check_leaf(leaf, tables)
+
+
+def _check_leaf(leaf: ViewKernel, tables: Mapping[Any, Any]) -> None:
+    if isinstance(leaf.kernel, Finite) and not (
+        isinstance(leaf.view, Arcs) and len(leaf.view) == len(leaf.kernel.matrix)
+    ):
+        raise InputError("a kernel on arcs and its matrix differ in size")
+    for order in leaf.swapped:
+        table = tables.get((leaf.view, order))
+        if table is None:
+            raise InputError("what its kernel sees of the support pairs is missing")
+        if isinstance(leaf.view, Arcs):
+            _check_arcs(table, len(leaf.view))
+        _compare_one(leaf.kernel, table, "seen")
+
+
+def _check_arcs(table: Any, n: int) -> None:
+    """Rows of the number of an arc and of its direction; kernels look the first up in a matrix."""
+    if table.shape[1] != 2 or (len(table) and not 0 <= table[:, 0].min() <= table[:, 0].max() < n):
+        raise InputError("seen has the number of an arc that is not in the graph")
+
+
+def _check_span(span: Any) -> None:
+    """Differences are compared by one kernel, and the factor of their Gram matrix can be solved with."""
+    if len(span) and (span.left is None or span.right is None):
+        raise InputError("left or right is missing, whose examples the kernel compares")
+    if len(span) and not np.diagonal(span.factor).all():
+        raise InputError("factor has a zero on its diagonal")
+    for table in (span.left, span.right):
+        if table is not None:
+            _compare_one(span.kernel, table, "span_")
+
+
+def _check_active(span: Any) -> None:
+    if len(np.unique(span.active)) < len(span.active):
+        raise InputError("active has a feature twice")
+
+
+# --------------------------------------------------------------------------- models
+
+
+def _check_blocks(model: Any) -> None:
+    if not model.blocks_:
+        raise InputError("blocks_ is empty; an expansion has at least one similarity")
+
+
+def _check_halves(nystrom: Any) -> None:
+    """One block of similarities, or two that are averaged, with all bases."""
+    n = len(nystrom.basis_index_)
+    if not 1 <= len(nystrom.blocks_) <= 2 or any(len(block) != n for block in nystrom.blocks_):
+        raise InputError(f"blocks_ are one or two, each of {counted(n, 'base', 'bases')}")
+
+
+def _check_classes(svc: Any) -> None:
+    """One function for two classes, else one for each."""
+    n = len(svc.classes_)
+    if n < 2 or len(svc.coef_) != (1 if n == 2 else n):
+        raise InputError(f"coef_ has {counted(len(svc.coef_), 'row')} for {counted(n, 'class')}")
+
+
+def features_given(part: Any) -> int | None:
+    """How many features a fitted part passes on; None where that is not known, or where scores come out."""
+    if is_pipeline(part):
+        return _given_by_steps(part)
+    if isinstance(part, OnExamples):
+        _check_width("OnExamples", part.transformer_, getattr(part, "n_features_in_", None))
+        return features_given(part.transformer_)
+    return _given_by_row(part) if is_transformer(type(part)) else None
+
+
+def _given_by_steps(pipeline: Any) -> int | None:
+    """Steps (name, part): all parts but the last transform, and each takes what the one before gives."""
+    width = None
+    for place, (name, part) in enumerate(pipeline.steps, 1):
+        if part != "passthrough":
+            if place < len(pipeline.steps) and not callable(getattr(part, "transform", None)):
+                raise InputError(f"step {name!r} of the pipeline does not transform")
+            _check_width(name, part, width)
+            width = features_given(part)
+    return width
+
+
+def _check_width(name: str, part: Any, width: int | None) -> None:
+    """A part takes as many features as come in, where both are known."""
+    taken = getattr(part, "n_features_in_", None)
+    if taken is not None and width is not None and taken != width:
+        raise InputError(f"{name!r} takes {counted(taken, 'feature')}, but is given {width}")
+
+
+def _given_by_row(transformer: Any) -> int:
+    """Features of a transformed row of ones, which every method takes; what has no arrays changes no number of them."""
+    if list(schema_of(type(transformer)).learnt) == ["n_features_in_"]:
+        return int(transformer.n_features_in_)
+    found = transformer.transform(np.ones((1, transformer.n_features_in_)))
+    if np.ndim(found) != 2 or len(found) != 1:
+        raise InputError(f"a {type(transformer).__name__} does not give one row for each")
+    return int(np.shape(found)[1])
+
+
+def _check_given(part: Any) -> None:
+    features_given(part)
+
+
+RULES: dict[str, Callable[[Any], None]] = {
+    "PairFunction": _check_function,
+    "KernelSpan": _check_span,
+    "RowSpan": _check_active,
+    "Block": lambda block: _compare_one(block.kernel, block.bases, "bases"),
+    "BasisExpansion": _check_blocks,
+    "IndefiniteNystrom": _check_halves,
+    "BasisSVC": _check_classes,
+    "Verifier": lambda verifier: verifier.fit(),
+    "Pipeline": _check_given,
+    "OnExamples": _check_given,
+    **dict.fromkeys(TRANSFORMERS, _check_given),
+}
+"""What else holds of objects of a class, by its name."""
