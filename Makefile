@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help env browser demo test test-slow check bench docs house lock clean
+.PHONY: help env browser demo test test-slow check bench fuzz docs house lock clean
 
 help:           ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -37,6 +37,9 @@ check: env      ## formatting, lint, types, layers
 
 bench: env      ## every benchmark at its quick size (full size: run the script itself)
 	set -e; for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script --quick; done
+
+fuzz: env       ## attack every reader with mutated files: crashes, hangs, foreign errors and memory fail it
+	$(BIN)/python -m tools.fuzz
 
 docs: env       ## run every example in the guide and every docstring
 	$(BIN)/python -m pytest --doctest-modules src/pairlearn --doctest-glob='*.md' docs README.md
