@@ -32,7 +32,7 @@ def main() -> int:
     for outcome in run_cases(cases, folder, given.workers):
         tallies[outcome.case.target].add(outcome)
         if outcome.wrong:
-            print(outcome, flush=True)
+            print(ascii(str(outcome)), flush=True)
     kept = folder / "kept"
     print(f"files that broke a promise are kept in {kept}" if kept.exists() else "no promise was broken")
     return print_tallies(tallies.values())

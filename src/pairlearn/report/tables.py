@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from pairlearn.data.files.cells import MISSING, plain_text
+from pairlearn.data.files.cells import MISSING, plain_text, shortened
 from pairlearn.data.files.frames import read_frame
 from pairlearn.data.files.sheet import listed
 from pairlearn.data.files.sources import Source, find_source
@@ -180,8 +180,8 @@ def _values(source: Source, frame: polars.DataFrame) -> Floats:
     if bad.any():
         row = int(bad.argmax())
         raise InputError(
-            f"{source}, {source.place(row)}, column 'score' holds {frame['score'][row]!r}, which is not a finite "
-            f"number ({bad.sum()} such cells); drop these pairs, or give failed comparisons a low score"
+            f"{source}, {source.place(row)}, column 'score' holds {shortened(frame['score'][row])}, which is not a "
+            f"finite number ({bad.sum()} such cells); drop these pairs, or give failed comparisons a low score"
         )
     return values
 
