@@ -11,6 +11,7 @@ import itertools
 import os
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 
 from tools.fuzz.harness import Case, Tally, print_tallies, run_cases, targets
@@ -29,6 +30,7 @@ def main() -> int:
     numbers = range(given.start, given.start + (QUICK if given.quick else given.cases))
     cases = (Case(name, given.seed, number) for number, name in itertools.product(numbers, given.targets))
     tallies = {name: Tally(name) for name in given.targets}
+    warnings.simplefilter("ignore")  # of zipfile, about members of one name
     for outcome in run_cases(cases, folder, given.workers):
         tallies[outcome.case.target].add(outcome)
         if outcome.wrong:

@@ -136,8 +136,9 @@ def _zipped(rng: Rng, members: dict[str, bytes]) -> bytes:
 
 def _zip_bomb(rng: Rng, archive: zipfile.ZipFile, name: str) -> None:
     """Zeros by the hundred megabytes."""
-    n = int(10 ** rng.uniform(3, 8))
-    with archive.open(zipfile.ZipInfo(name), "w", force_zip64=True) as file:
+    n, entry = int(10 ** rng.uniform(3, 8)), zipfile.ZipInfo(name)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    with archive.open(entry, "w", force_zip64=True) as file:
         header = np.lib.format.header_data_from_array_1_0(np.zeros(0))
         np.lib.format.write_array_header_1_0(file, {**header, "shape": (n // 8, 1)})
         for _ in range(n // 10**6):
@@ -156,7 +157,7 @@ def _parquet(rng: Rng, kind: str) -> tuple[str, bytes]:
         name = pick(rng, [*columns, "extra", "X", "class"])
         frame = frame.with_columns(_series(rng, n).alias(name))
     if rng.random() < 0.02:
-        height = int(10 ** rng.uniform(4, 8))
+        height = int(10 ** rng.uniform(4, 7.3))
         frame = frame.head(1).select(polars.all().repeat_by(height).explode())
     buffer = BytesIO()
     how: Any = pick(rng, ("zstd", "snappy", "uncompressed", "gzip", "lz4", "brotli"))

@@ -11,6 +11,7 @@ import json
 import multiprocessing
 import os
 import pkgutil
+import queue
 import re
 import resource
 import shutil
@@ -114,7 +115,7 @@ def targets() -> dict[str, Any]:
 
 
 def work(pipe: Connection, folder: Path) -> None:
-    """Take cases until the parent hangs up; tell when a file is made, and what became of it."""
+    """Take files until the parent ends it, and tell what became of them."""
     resource.setrlimit(resource.RLIMIT_AS, (int(ROOM), int(ROOM)))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -122,11 +123,8 @@ def work(pipe: Connection, folder: Path) -> None:
     complaints = os.open(folder / "stderr", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(complaints, 2)
     level = _warm(folder)
-    while (case := pipe.recv()) is not None:
-        place = _emptied(folder / "case")
-        path = case.make(place)
-        pipe.send(os.path.getsize(path))
-        outcome = _outcome(case, path, level)
+    while True:
+        outcome = _outcome(*pipe.recv(), level)
         pipe.send((outcome, _memory("VmRSS") > level + GROWN))
 
 
@@ -210,11 +208,11 @@ class Worker:
         theirs.close()
 
     def _watched(self, case: Case) -> Outcome:
-        began, size = time.perf_counter(), 0
+        path = case.make(_emptied(self.folder / "case"))
+        began, size = time.perf_counter(), path.stat().st_size
         try:
-            self._pipe.send(case)
-            size = self._answer(2 * SECONDS)
-            outcome, grown = self._answer(SECONDS)
+            self._pipe.send((case, path))
+            outcome, grown = self._answer()
         except (EOFError, OSError) as error:
             hang = isinstance(error, TimeoutError)
             self.stop() if hang else self._process.join()
@@ -225,8 +223,8 @@ class Worker:
             self.stop()
         return outcome
 
-    def _answer(self, seconds: float) -> Any:
-        if not self._pipe.poll(seconds):
+    def _answer(self) -> Any:
+        if not self._pipe.poll(SECONDS):
             raise TimeoutError
         return self._pipe.recv()
 
@@ -236,8 +234,8 @@ class Worker:
 
 def run_cases(cases: Iterable[Case], folder: Path, workers: int) -> Iterator[Outcome]:
     """Outcomes as they come; `folder` keeps the files that broke a promise, in `kept`."""
-    waiting, found, lock = iter(cases), [], threading.Lock()
-    said = threading.Semaphore(0)
+    waiting, lock = iter(cases), threading.Lock()
+    found: queue.Queue[Outcome | None] = queue.Queue()
 
     def drive(worker: Worker) -> None:
         while True:
@@ -245,20 +243,18 @@ def run_cases(cases: Iterable[Case], folder: Path, workers: int) -> Iterator[Out
                 case = next(waiting, None)
             if case is None:
                 break
-            found.append(worker.run(case))
-            said.release()
+            found.put(worker.run(case))
         worker.stop()
-        found.append(None)
-        said.release()
+        found.put(None)
 
     for number in range(workers):
         place = Worker(folder / f"worker{number}", folder / "kept")
         threading.Thread(target=drive, args=(place,), daemon=True).start()
     while workers:
-        said.acquire()
-        outcome = found.pop(0)
-        workers -= outcome is None
-        if outcome is not None:
+        outcome = found.get()
+        if outcome is None:
+            workers -= 1
+        else:
             yield outcome
 
 

@@ -236,10 +236,8 @@ class ArrayColumn:
 
     def texts(self) -> list[str | None]:
         """Entries as text; an array that is no column has none."""
-        if self.stored.dtype.hasobject:
-            self.stored.load()
         if self.kind not in ("text", "numbers"):
-            return [None] * self.stored.shape[0]
+            return [None] * self._rows()
         try:
             array = np.char.decode(self.array, "utf-8") if self.array.dtype.kind == "S" else self.array
             return [plain_text(value) for value in array.tolist()]
@@ -249,10 +247,14 @@ class ArrayColumn:
     def numbers(self) -> Numbers:
         """The array itself where it is of float32 or float64."""
         if self.kind not in ("numbers", "vectors"):
-            return Numbers(np.full((self.stored.shape[0], 1), np.nan))
+            return Numbers(np.full((self._rows(), 1), np.nan))
         with np.errstate(over="ignore"):
             array = self.array if self.array.dtype in (np.float32, np.float64) else self.array.astype(np.float64)
         return Numbers(array.reshape(len(array), -1))
+
+    def _rows(self) -> int:
+        """How many entries there are; nobody can tell of objects without loading them."""
+        return self.stored.shape[0] if not self.stored.dtype.hasobject else len(self.array)
 
     def take(self, rows: Ints) -> Any:
         """Some of the entries."""
