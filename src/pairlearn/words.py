@@ -29,6 +29,19 @@ def crossed(numbers: Sequence[int], noun: str) -> str:
     return f"{' × '.join(f'{number:,}' for number in numbers) or 'no'} {plural_of(noun)}"
 
 
+def sized(number: float) -> str:
+    """Bytes with a prefix.
+
+    >>> sized(900), sized(1.5e6), sized(2e12)
+    ('900 bytes', '1.5 MB', '2e+03 GB')
+    """
+    for unit in ("bytes", "kB", "MB"):
+        if number < 1000:
+            return f"{number:.3g} {unit}"
+        number /= 1000
+    return f"{number:.3g} GB"
+
+
 def listed(values: Sequence[Any], most: int = 5) -> str:
     """The first values as they are written in Python, and dots for the others.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
+from pairlearn.data.files.cells import shortened
 from pairlearn.errors import InputError
 from pairlearn.types import Ints
 
@@ -62,7 +63,7 @@ def _problem(
     known = {name for scheme in schemes for name in scheme}
     row = next((i for i, cell in enumerate(plain) if cell not in known), None)
     if row is not None:
-        return f"{place(row)} holds {repr(cells[row]) if cells[row] else 'nothing'}"
+        return f"{place(row)} holds {shortened(cells[row]) if cells[row] else 'nothing'}"
     names = ", ".join(sorted(set(plain)))
     meant = any(set(plain) <= scheme.keys() for scheme in schemes)
     return f"holds {names} only, which can mean two things" if meant else f"mixes {names}"

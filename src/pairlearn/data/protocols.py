@@ -6,14 +6,17 @@ Labeled Faces in the Wild: `pairs.txt` (View 2: ten folds, report on these) and 
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterable
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from pairlearn.data.files.cells import shortened
+from pairlearn.data.files.lines import lines_of
+from pairlearn.data.files.sources import existing_file, unpacked
 from pairlearn.errors import InputError, MissingIdsError
 from pairlearn.pairs import Pairs
 from pairlearn.types import Examples, Ints
@@ -160,25 +163,28 @@ def read_lfw_view1(train_path: str | Path, test_path: str | Path) -> Protocol:
 
 def _lines(path: Path) -> list[str]:
     """Lines of a text file, without blank ones at its end."""
-    if not path.is_file():
-        raise InputError(f"there is no file {path}" + ("; it is a directory" if path.is_dir() else ""))
-    try:
-        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        text = content.decode("utf-8-sig").rstrip()
-    except (UnicodeDecodeError, OSError, EOFError) as error:
-        raise InputError(f"{path} is not a text file in UTF-8 ({error}); get the file anew") from error
-    if not text:
+    path = existing_file(path)
+    with BytesIO(unpacked(path)) if path.suffix == ".gz" else path.open("rb") as file:
+        lines = [line.rstrip("\n") for line in lines_of(path, file)]
+    while lines and not lines[-1].strip():
+        lines.pop()
+    if not lines:
         raise InputError(f"{path} is empty; get the file anew")
-    return text.split("\n")
+    return lines
+
+
+def _number(cell: str) -> int:
+    """A number from 1 on; 0 for anything else, such as numbers that no file needs."""
+    return int(cell) if cell.isascii() and cell.isdigit() and len(cell) < 10 else 0
 
 
 def _header(path: str | Path, line: str) -> tuple[int, int]:
     fields = line.split()
-    numbers = [int(cell) for cell in fields if cell.isascii() and cell.isdigit() and int(cell) > 0]
-    if len(fields) not in (1, 2) or len(numbers) != len(fields):
+    numbers = [_number(cell) for cell in fields]
+    if len(fields) not in (1, 2) or not all(numbers):
         raise InputError(
             f"{path}, line 1 must hold the number of folds and of matched pairs per fold (10<tab>300), or the number "
-            f"of matched pairs alone (1100), got {line.strip()!r}"
+            f"of matched pairs alone (1100), got {shortened(line.strip())}"
         )
     return (1, numbers[0]) if len(numbers) == 1 else (numbers[0], numbers[1])
 
@@ -193,9 +199,9 @@ def _row(path: str | Path, number: int, line: str, same: bool) -> Row:
         raise InputError(f"{place} has {counted(len(fields), 'field')}, but should hold {wanted}; correct it or line 1")
     left, right = (fields[0], fields[1]), (fields[0] if same else fields[2], fields[-1])
     for _, cell in (left, right):
-        if not (cell.isascii() and cell.isdigit()) or int(cell) < 1:
-            raise InputError(f"{place}: {cell!r} is not an image number; numbers are 1, 2, …")
+        if not _number(cell):
+            raise InputError(f"{place}: {shortened(cell)} is not an image number; numbers are 1, 2, …")
     if (left[0] == right[0]) != same or (same and int(left[1]) == int(right[1])):
         problem = "the same image" if same else "the same name"
-        raise InputError(f"{place} names {problem} twice, got {line.strip()!r}; correct this line")
+        raise InputError(f"{place} names {problem} twice, got {shortened(line.strip())}; correct this line")
     return left[0], int(left[1]), right[0], int(right[1])

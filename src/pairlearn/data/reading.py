@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from pairlearn.data.files.cells import shortened
 from pairlearn.data.files.sheet import Sheet, listed, read_sheet
 from pairlearn.data.files.sources import Source
 from pairlearn.data.layout import Columns, find_layout
@@ -115,7 +116,7 @@ def _unique(sheet: Sheet, name: str) -> tuple[str, ...]:
         if seen.setdefault(key, row) != row:
             first, second = (sheet.source.place(place) for place in (seen[key], row))
             raise InputError(
-                f"{sheet.source}: the id {key!r} (column {name!r}) stands in {first} and {second}; ids must be unique: "
-                "remove one row, or name another column with --id-column"
+                f"{sheet.source}: the id {shortened(key)} (column {name!r}) stands in {first} and {second}; ids must "
+                "be unique: remove one row, or name another column with --id-column"
             )
     return ids

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pairlearn.data.files.cells import is_missing, is_number
+from pairlearn.data.files.cells import is_missing, is_number, shortened
 from pairlearn.data.files.sources import Source
 from pairlearn.data.labels import OUTCOMES, SAME, SCHEMES, plain_label, read_labels
 from pairlearn.data.layout import Layout
@@ -156,6 +156,6 @@ class PairTable:
             if cell is None or not is_number(cell) or not np.isfinite(float(cell)):
                 raise InputError(
                     f"{self.source}, {self.place(row)}, column {self.label!r} holds "
-                    f"{repr(cell) if cell else 'nothing'}; give one finite number per pair, or drop the row"
+                    f"{shortened(cell) if cell else 'nothing'}; give one finite number per pair, or drop the row"
                 )
         return np.array([float(cell) for cell in cells if cell is not None])

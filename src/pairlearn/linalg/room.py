@@ -1,6 +1,8 @@
-"""How large a dense matrix there is memory for."""
+"""How much memory is free, and how large a dense matrix there is memory for."""
 
 from __future__ import annotations
+
+import os
 
 FACTORED = 0.7
 """Share of the rows of the largest matrix that leaves room for a Cholesky factor of these rows beside it."""
@@ -17,3 +19,15 @@ def order_within(memory: float) -> int:
     9128
     """
     return min(int((memory / BYTES) ** 0.5), MOST)
+
+
+def available_memory() -> int:
+    """Bytes of memory free for use now."""
+    try:
+        with open("/proc/meminfo") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

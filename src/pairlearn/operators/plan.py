@@ -6,7 +6,6 @@ within the budget. Everyone who needs memory later asks the plan for it, in byte
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
@@ -14,7 +13,7 @@ from typing import Literal
 
 from pairlearn.errors import InputError, TooLargeError
 from pairlearn.kernels import Kernel
-from pairlearn.linalg.room import BYTES, order_within
+from pairlearn.linalg.room import BYTES, available_memory, order_within
 from pairlearn.pair_kernels import PairKernel
 from pairlearn.words import counted, crossed
 
@@ -57,18 +56,6 @@ class Plan:
 
 
 # --------------------------------------------------------------------------- the budget
-
-
-def available_memory() -> int:
-    """Bytes of memory free for use now."""
-    try:
-        with open("/proc/meminfo") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
 def check_budget(memory_budget: float | None) -> int:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from pairlearn.data.files.cells import MISSING, plain_text
+from pairlearn.data.files.cells import MISSING, plain_text, shortened
 from pairlearn.data.files.frames import read_frame
 from pairlearn.data.files.sheet import listed
 from pairlearn.data.files.sources import Source, find_source
@@ -111,6 +111,7 @@ def read_scores(path: str | Path | Source, *, label: str = "label", group: str =
     for name in ("score", label):
         if name not in frame.columns:
             raise InputError(f"{source} has no column {name!r}; it has {listed(frame.columns)}")
+    frame = _plain(source, frame, {"score", label, group, *(side for sides in KINDS.values() for side in sides)})
     labels, labelled, spelling = _labels(source, frame, label)
     # Values are checked in the whole file, so that a message names the right line.
     values = _values(source, frame)[labelled]
@@ -131,6 +132,18 @@ def read_scores(path: str | Path | Source, *, label: str = "label", group: str =
         groups = np.array(known)[codes[labelled]]
     scores = Scores(values, labels, **columns)
     return ScoreTable(str(source), scores, names, groups, int((~labelled).sum()), spelling)
+
+
+def _plain(source: Source, frame: polars.DataFrame, names: Collection[str]) -> polars.DataFrame:
+    """The columns of these names, categories as text; lists and objects are no cells."""
+    frame = frame.select(name for name in frame.columns if name in names)
+    text = []
+    for name, dtype in frame.schema.items():
+        if dtype.is_nested() or str(dtype) in ("Binary", "Object"):
+            raise InputError(f"{source}: column {name!r} holds {shortened(dtype)} values; give one number or text each")
+        if str(dtype).startswith(("Categorical", "Enum")):
+            text.append(frame[name].cast(str))
+    return frame.with_columns(text)
 
 
 def _numbered(source: Source, frame: polars.DataFrame, columns: Sequence[str]) -> tuple[list[Ints], list[str]]:
@@ -180,8 +193,8 @@ def _values(source: Source, frame: polars.DataFrame) -> Floats:
     if bad.any():
         row = int(bad.argmax())
         raise InputError(
-            f"{source}, {source.place(row)}, column 'score' holds {frame['score'][row]!r}, which is not a finite "
-            f"number ({bad.sum()} such cells); drop these pairs, or give failed comparisons a low score"
+            f"{source}, {source.place(row)}, column 'score' holds {shortened(frame['score'][row])}, which is not a "
+            f"finite number ({bad.sum()} such cells); drop these pairs, or give failed comparisons a low score"
         )
     return values
 

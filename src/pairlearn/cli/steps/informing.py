@@ -14,7 +14,7 @@ from pairlearn.cli.terminal import facts, say
 from pairlearn.data.files.sources import find_source
 from pairlearn.data.layout import Layout
 from pairlearn.errors import InputError
-from pairlearn.words import counted
+from pairlearn.words import counted, sized
 
 ATTRIBUTES = {
     **{name: name for name in ("kernel", "base", "C", "nu", "threshold", "calibration")},
@@ -102,7 +102,7 @@ def _sha256(path: Path) -> str:
 def show(run: Run, info: Mapping[str, Any]) -> None:
     """The model in words."""
     rows = {
-        "file": f"{info['file']}, {_size(info['bytes'])}",
+        "file": f"{info['file']}, {sized(info['bytes'])}",
         "model": info["class"],
         "answers": info["answers"],
         "score": info["score"],
@@ -147,15 +147,6 @@ def _step_rows(step: Mapping[str, Any]) -> dict[str, str]:
 
 def _layout(found: Mapping[str, Any]) -> Layout:
     return Layout(tuple(found["columns"]), found["n_features"], found["id"], found["class"])
-
-
-def _size(number: int) -> str:
-    """Bytes with a prefix."""
-    for unit in ("bytes", "kB", "MB"):
-        if number < 1000:
-            return f"{number:.3g} {unit}"
-        number /= 1000  # type: ignore[assignment]
-    return f"{number:.3g} GB"
 
 
 def show_verified(run: Run, info: Mapping[str, Any], found: Mapping[str, Any]) -> bool:

@@ -16,19 +16,19 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
 
 import pairlearn as pl
 from pairlearn.cli.comparison import MODEL, show_verdict, verdict
-from pairlearn.cli.terminal import Stop, percent, say
-from pairlearn.data.files.cells import plain_text
+from pairlearn.cli.terminal import percent, say
+from pairlearn.data.files.cells import plain_text, shortened
 from pairlearn.data.files.delimited import DELIMITERS
+from pairlearn.data.files.lines import lines_of
 from pairlearn.data.files.sources import existing_file
 from pairlearn.data.tables import ExampleTable
-from pairlearn.data.writing import naming
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores
 from pairlearn.types import Floats
@@ -110,7 +110,6 @@ class Course:
     last_line: int
     about: Callable[[], dict[str, Any]]
     tally: Tally = field(default_factory=Tally)
-    stop: Stop = field(default_factory=Stop)
 
     def through(
         self, source: str, table: ExampleTable | None, names: tuple[str, str, str], out: Path | None
@@ -118,9 +117,9 @@ class Course:
         """Follow a file or standard input to its end; the metric is saved there, at Ctrl-C and at a bad line."""
         before = self.metric.state_.n_pairs if hasattr(self.metric, "state_") else 0
         skip = self.last_line
-        with self.stop.heeded(), ExitStack() as stack:
-            text = sys.stdin if source == "-" else stack.enter_context(existing_file(source).open(encoding="utf-8-sig"))
-            lines = _lines(text, source, None if table is None else _rows_by_id(table), names, skip)
+        with ExitStack() as stack:
+            file = sys.stdin.buffer if source == "-" else stack.enter_context(existing_file(source).open("rb"))
+            lines = _lines(file, source, None if table is None else _rows_by_id(table), names, skip)
             stack.callback(self.save)
             stopped = self.follow(lines, _writer(stack, out, new=skip == 0))
         return self.record(before, stopped)
@@ -128,7 +127,7 @@ class Course:
     def follow(self, lines: Iterable[Line], write: Callable[[Line, float], None]) -> str:
         """Predict, write and learn each pair; returns what ended the stream."""
         try:
-            for line in self.stop.between(lines):
+            for line in lines:
                 score = _learn(self.metric, line)
                 write(line, score)
                 self.tally.add(score, line)
@@ -178,11 +177,12 @@ def _rows_by_id(table: ExampleTable) -> dict[str, Floats]:
 
 
 def _lines(
-    text: TextIO, source: str, table: Mapping[str, Floats] | None, columns: tuple[str, str, str], skip: int
+    file: IO[bytes], source: str, table: Mapping[str, Floats] | None, columns: tuple[str, str, str], skip: int
 ) -> Iterator[Line]:
     """Pairs with a line number; the header of a CSV is line 0. Fewer pairs than `skip` are refused."""
     name = "standard input" if source == "-" else source
-    first = text.readline()
+    text = lines_of(name, file)
+    first = next(text, "")
     lines = chain([first], text)
     is_json = table is None or first.lstrip().startswith("{")
     cells = _json_cells(lines, name, columns) if is_json else _csv_cells(lines, name, columns, first)
@@ -204,7 +204,7 @@ def _json_cells(text: Iterable[str], name: str, columns: tuple[str, str, str]) -
         try:
             pair = json.loads(line)
             yield pair[columns[0]], pair[columns[1]], pair.get(columns[2])
-        except (ValueError, TypeError, KeyError, AttributeError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise InputError(
                 f'{name}, pair {number} is not an object such as {{"{columns[0]}": [0.1, 2], "{columns[1]}": [0.3, 1], '
                 f'"{columns[2]}": 1}}; name a table with --examples if the pairs are a CSV of ids'
@@ -219,14 +219,17 @@ def _csv_cells(
     missing = [column for column in columns[:2] if column not in (rows.fieldnames or ())]
     if missing:
         raise InputError(f"{name} has no column {missing[0]!r}; its header must be {','.join(columns)}")
-    for row in rows:
-        yield row[columns[0]], row[columns[1]], row.get(columns[2])
+    try:
+        for row in rows:
+            yield row[columns[0]], row[columns[1]], row.get(columns[2])
+    except csv.Error as error:
+        raise InputError(f"{name}: line {rows.line_num} is not a line of a table ({error}); correct it") from None
 
 
 def _row(side: Any, place: str) -> Floats:
     try:
         values = np.asarray(side, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         values = np.zeros(0)
     if values.ndim != 1 or not values.size or not np.isfinite(values).all():
         raise InputError(f"{place}: each side must be a list of finite numbers")
@@ -236,7 +239,7 @@ def _row(side: Any, place: str) -> Floats:
 def _named(table: Mapping[str, Floats], key: Any, place: str) -> Floats:
     known = plain_text(key)
     if known is None or known not in table:
-        raise InputError(f"{place}: there is no example {key!r} in the table of --examples")
+        raise InputError(f"{place}: there is no example {shortened(key)} in the table of --examples")
     return table[known]
 
 
@@ -252,7 +255,7 @@ def _label(cell: Any, place: str) -> int | None:
     """±1, or None for a pair that is only predicted."""
     text = "" if cell is None else str(cell).strip().lower()
     if text and text not in LABELS:
-        raise InputError(f"{place}: the label is {cell!r}; use 1 (similar), -1 (dissimilar) or nothing")
+        raise InputError(f"{place}: the label is {shortened(cell)}; use 1 (similar), -1 (dissimilar) or nothing")
     return LABELS.get(text)
 
 
@@ -278,15 +281,12 @@ def _writer(stack: ExitStack, out: Path | None, new: bool) -> Callable[[Line, fl
     on_stdout = str(out) == "-"
     again = not new and (on_stdout or out.exists())
     file = nullcontext(sys.stdout) if on_stdout else out.open("a" if again else "w", encoding="utf-8", newline="")
-    name = "standard output" if on_stdout else out
-    stack.enter_context(naming(name))
     rows = csv.writer(stack.enter_context(file), lineterminator="\n")
     if not again:
         rows.writerow(["line", "score", "prediction", "label"])
 
     def write(line: Line, score: float) -> None:
-        with naming(name):
-            rows.writerow([line.number, repr(score), 1 if score > 0 else -1, "" if line.label is None else line.label])
+        rows.writerow([line.number, repr(score), 1 if score > 0 else -1, "" if line.label is None else line.label])
 
     return write
 

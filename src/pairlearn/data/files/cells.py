@@ -32,3 +32,13 @@ def is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def shortened(cell: object, most: int = 40) -> str:
+    """A cell for a message.
+
+    >>> shortened("ann"), shortened("a" * 99, most=5)
+    ("'ann'", "'aaaa…")
+    """
+    text = repr(cell[: most + 1] if isinstance(cell, str) else str(cell))
+    return text if len(text) <= most else f"{text[:most]}…"

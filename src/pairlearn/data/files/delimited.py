@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
+from typing import NamedTuple
 
-from pairlearn.data.files.cells import is_number
+from pairlearn.data.files.bounds import MOST_CELL, PIECE
+from pairlearn.data.files.cells import is_number, shortened
+from pairlearn.data.files.lines import lines_of
 from pairlearn.data.files.sources import Source
 from pairlearn.errors import InputError
-from pairlearn.words import counted
+from pairlearn.words import counted, sized
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 """What may stand between columns, and its name."""
 SAMPLED = 20
 """Lines that must agree on the delimiter."""
-csv.field_size_limit(2**31 - 1)
+FEW_CELLS = 1_000_000
+"""Cells that need no look at how many bytes they stand in."""
+PER_COLUMN, WIDE = 5_000, 150e6
+"""Bytes that a column takes however few cells it has, and the bytes that all of them may take beside 4 × the file."""
+END = "\x00the end of the table"
+"""A line that no table has, behind the last one: a quote that is not closed swallows it."""
+csv.field_size_limit(MOST_CELL)
 
 
 def find_delimiter(source: Source) -> str:
@@ -37,22 +45,59 @@ def _fields(source: Source, delimiter: str) -> int:
     return counts.pop() if len(counts) == 1 else 1
 
 
-def check_header(source: Source, delimiter: str) -> None:
+def header_of(source: Source, delimiter: str) -> list[str]:
+    """The names of the columns, of which there are not more than a file of this size has."""
+    header = next((row for _, row in rows_of(source, delimiter) if row), [])
+    if PER_COLUMN * len(header) > WIDE + 4 * source.size:
+        raise InputError(
+            f"{source} has {counted(len(header), 'column')} in {sized(source.size)}; save so wide a table as .npz "
+            "(np.savez(path, X=X, ids=ids)), or its features as one column of lists in Parquet"
+        )
+    return header
+
+
+def check_header(source: Source, header: list[str]) -> None:
     """Refuse what Polars would read without complaint: no header, numbers instead of one, two columns of one name."""
-    header = next((row for _, row in rows_of(source, delimiter) if row), None)
-    if header is None:
+    if not header:
         raise InputError(f"{source} is empty; it needs a header line and one row per example or pair")
     if all(is_number(name) for name in header):
         raise InputError(f"{source}: line 1 holds numbers where the names of the columns belong; add a header")
     seen: set[str] = set()
     for name in header:
         if name in seen:
-            raise InputError(f"{source}: line 1 names the column {name!r} twice; rename one of them")
+            raise InputError(f"{source}: line 1 names the column {shortened(name)} twice; rename one of them")
         seen.add(name)
 
 
+class Marks(NamedTuple):
+    """How many lines and quotes a file holds."""
+
+    lines: int
+    quotes: int
+
+    @classmethod
+    def of(cls, source: Source) -> Marks:
+        """Counted piece by piece."""
+        lines = quotes = 0
+        with source.open() as file:
+            while piece := file.read(PIECE):
+                lines, quotes = lines + piece.count(b"\n"), quotes + piece.count(b'"')
+        return cls(lines, quotes)
+
+
+def check_lines(source: Source, delimiter: str, width: int) -> None:
+    """Refuse what Polars would fill up or swallow: short lines by the million, a quote that is not closed."""
+    marks = Marks.of(source)
+    crowded = marks.lines * width > max(source.size, FEW_CELLS)
+    if crowded or marks.quotes % 2:
+        refuse_ragged(source, delimiter)
+    if crowded:
+        # Every cell takes a byte, so that most lines hold none: Polars would make a row of each.
+        raise InputError(f"{source}: most of its {counted(marks.lines, 'line')} are empty; remove them")
+
+
 def refuse_ragged(source: Source, delimiter: str) -> None:
-    """Name the first line with more or fewer fields than the header."""
+    """Name the first line with more or fewer fields than the header, or with a quote that is not closed."""
     expected = None
     for line, row in rows_of(source, delimiter):
         expected = len(row) if expected is None else expected
@@ -64,12 +109,17 @@ def refuse_ragged(source: Source, delimiter: str) -> None:
 
 
 def rows_of(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Lines with their numbers, cells as text."""
+    """Lines with the numbers of their last line, cells as text; line breaks inside quotes belong to the cell."""
     with source.open() as file:
-        # newline="": line breaks inside quotes belong to the cell; a byte order mark does not belong to the header.
-        reader = csv.reader(io.TextIOWrapper(file, encoding="utf-8-sig", newline=""), delimiter=delimiter)
+        reader, line = csv.reader(chain(lines_of(source, file), [END]), delimiter=delimiter), 0
         try:
             for row in reader:
-                yield reader.line_num, row
-        except (UnicodeDecodeError, csv.Error) as error:
-            raise InputError(f"{source} is not a text table in UTF-8: {error}; save it as UTF-8 text") from error
+                if row == [END]:
+                    return
+                if row and row[-1].endswith(END):
+                    raise InputError(f"{source}: line {line + 1} opens a quote that is not closed; close it")
+                line = reader.line_num
+                yield line, row
+        except csv.Error as error:
+            advice = "close the quote that it opens, or save the table anew as UTF-8 text"
+            raise InputError(f"{source}: line {line + 1} is not a line of a table ({error}); {advice}") from error

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-import io
-import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pairlearn.data.files.arrays import read_arrays
-from pairlearn.data.files.delimited import DELIMITERS, check_header, find_delimiter, refuse_ragged, rows_of
+from pairlearn.data.files.bounds import check_names
+from pairlearn.data.files.cells import shortened
+from pairlearn.data.files.delimited import (
+    DELIMITERS,
+    check_header,
+    check_lines,
+    find_delimiter,
+    header_of,
+    refuse_ragged,
+)
+from pairlearn.data.files.jsonlines import check_json_lines, refuse_bad_json
+from pairlearn.data.files.parquet import check_parquet
 from pairlearn.data.files.sources import ENDINGS, Source
 from pairlearn.errors import InputError
 
@@ -38,7 +49,7 @@ def load_polars() -> Any:
 def column_names(source: Source) -> list[str]:
     """The names of the columns, from the head of the file alone."""
     if source.format in ("csv", "tsv"):
-        return next((row for _, row in rows_of(source, find_delimiter(source)) if row), [])
+        return header_of(source, find_delimiter(source))
     if source.format == "parquet":
         return _read_parquet_names(source)
     if source.format in ("npz", "npy"):
@@ -61,21 +72,23 @@ def read_frame(source: Source) -> Frame:
     if source.format not in read:
         raise InputError(f"cannot read {source} as a table; its name must end in one of {ENDINGS}")
     frame = read[source.format](source)
+    check_names(source, frame.table.columns)
     if frame.table.height == 0:
         raise InputError(f"{source} has a header but no rows; add some")
     return frame
 
 
 def _read_text(source: Source) -> Frame:
-    pl = load_polars()
     delimiter = find_delimiter(source)
-    check_header(source, delimiter)
-    try:
-        with source.open() as file:
+    header = header_of(source, delimiter)
+    check_header(source, header)
+    check_lines(source, delimiter, len(header))
+    with _foreign(source, "table") as pl, source.open() as file:
+        try:
             table = pl.read_csv(file, infer_schema=False, separator=delimiter)
-    except (pl.exceptions.PolarsError, ValueError, OSError) as error:
-        refuse_ragged(source, delimiter)
-        raise InputError(f"{source} is not a readable table: {_first_line(error)}") from error
+        except pl.exceptions.PolarsError:
+            refuse_ragged(source, delimiter)
+            raise
     # Polars fills up short lines; an empty last cell may be one of these, so the lines are counted.
     if table.width and table[table.columns[-1]].null_count():
         refuse_ragged(source, delimiter)
@@ -83,59 +96,45 @@ def _read_text(source: Source) -> Frame:
 
 
 def _read_json_lines(source: Source) -> Frame:
-    pl = load_polars()
-    try:
-        with source.open() as file:
+    check_json_lines(source)
+    with _foreign(source, "table of JSON lines") as pl, source.open() as file:
+        try:
             return Frame(pl.read_ndjson(file, infer_schema_length=None))
-    except (pl.exceptions.PolarsError, ValueError, OSError) as error:
-        _refuse_bad_json(source)
-        raise InputError(f"{source} is not a readable table of JSON lines: {_first_line(error)}") from error
-
-
-def _refuse_bad_json(source: Source) -> None:
-    """Name the first line that is not an object."""
-    with source.open() as file:
-        for number, line in enumerate(io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace"), start=1):
-            if not line.strip():
-                continue
-            try:
-                good = isinstance(json.loads(line), dict)
-            except (ValueError, RecursionError):
-                good = False
-            if not good:
-                raise InputError(f'{source}: line {number} is not a JSON object such as {{"id": "a", "x": 0.5}}')
+        except pl.exceptions.PolarsError:
+            refuse_bad_json(source)
+            raise
 
 
 def _read_parquet(source: Source) -> Frame:
-    pl = load_polars()
-    try:
-        with source.open() as file:
-            return Frame(pl.read_parquet(file))
-    except (pl.exceptions.PolarsError, ValueError, OSError) as error:
-        raise _not_parquet(source, error) from error
+    check_parquet(source)
+    with _foreign(source, "Parquet file") as pl, source.open() as file:
+        return Frame(pl.read_parquet(file))
 
 
 def _read_parquet_names(source: Source) -> list[str]:
-    pl = load_polars()
-    try:
-        with source.open() as file:
-            return list(pl.read_parquet_schema(file))
-    except (pl.exceptions.PolarsError, ValueError, OSError) as error:
-        raise _not_parquet(source, error) from error
-
-
-def _not_parquet(source: Source, error: Exception) -> InputError:
-    return InputError(f"{source} is not a readable Parquet file: {_first_line(error)}")
+    check_parquet(source)
+    with _foreign(source, "Parquet file") as pl, source.open() as file:
+        return list(pl.read_parquet_schema(file))
 
 
 def _read_npz(source: Source) -> Frame:
     """The arrays of one dimension, as columns."""
-    columns = {name: array for name, array in read_arrays(source).items() if array.ndim == 1}
-    if len({len(array) for array in columns.values()}) > 1:
-        lengths = ", ".join(f"{name} {len(array):,}" for name, array in columns.items())
+    columns = {name: array for name, array in read_arrays(source).items() if len(array.shape) == 1}
+    if len({array.shape for array in columns.values()}) > 1:
+        lengths = ", ".join(f"{name} {array.shape[0]:,}" for name, array in columns.items())
         raise InputError(f"{source} holds columns of different lengths, {lengths}; give one entry per row")
-    return Frame(load_polars().DataFrame(columns))
+    with _foreign(source, "table of arrays") as pl:
+        return Frame(pl.DataFrame({name: array.load() for name, array in columns.items()}))
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+@contextmanager
+def _foreign(source: Source, what: str) -> Iterator[Any]:
+    """Polars, at work on a file: whatever it raises becomes an error of ours, a panic too."""
+    pl = load_polars()
+    try:
+        yield pl
+    except InputError:
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        raise InputError(f"{source} is not a readable {what}: {shortened(lines[0], 200)}") from error

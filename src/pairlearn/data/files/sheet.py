@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from pairlearn.data.files.arrays import read_arrays
-from pairlearn.data.files.cells import is_missing, plain_text
+from pairlearn.data.files.arrays import StoredArray, read_arrays
+from pairlearn.data.files.bounds import check_names
+from pairlearn.data.files.cells import is_missing, plain_text, shortened
 from pairlearn.data.files.frames import load_polars, read_frame
 from pairlearn.data.files.sources import Source, find_source
 from pairlearn.errors import InputError
@@ -29,6 +30,10 @@ HUGE = 1e100
 """Larger numbers cannot be compared: distances and products of pairs are of fourth order."""
 SAMPLED = 1000
 """Cells of a text column that decide whether it holds numbers; a later cell that does not is then named."""
+
+
+TOGETHER = 256
+"""Columns of text that are read together: all of a wide table would take as much memory again."""
 
 
 class Numbers(NamedTuple):
@@ -150,28 +155,33 @@ def read_sheet(path: str | Path | Source) -> Sheet:
 
 
 def _as_numbers(table: polars.DataFrame) -> dict[str, polars.Series | None]:
-    """Columns of text read as numbers, all at once: asking Polars column by column takes minutes for wide tables."""
+    """Columns of text read as numbers, many at once: asking Polars column by column takes minutes for wide tables."""
     pl = load_polars()
     text = [name for name, dtype in table.schema.items() if dtype == pl.String]
-    read = table.select(pl.col(text).str.strip_chars().cast(pl.Float64, strict=False)) if text else table.clear()
-    return {name: read[name] if dtype == pl.String else None for name, dtype in table.schema.items()}
+    found: dict[str, polars.Series | None] = dict.fromkeys(table.columns)
+    for first in range(0, len(text), TOGETHER):
+        some = table.select(text[first : first + TOGETHER])
+        read = some.select(pl.all().str.strip_chars().cast(pl.Float64, strict=False))
+        found |= zip(read.columns, read.get_columns(), strict=True)
+    return found
 
 
-def _sheet_of_arrays(source: Source, arrays: dict[str, np.ndarray[Any, Any]]) -> Sheet:
+def _sheet_of_arrays(source: Source, arrays: dict[str, StoredArray]) -> Sheet:
     """Arrays as columns: one dimension is a column of cells, two are vectors; scalars are no columns."""
-    columns: dict[str, Column] = {name: ArrayColumn(array) for name, array in arrays.items() if array.ndim}
-    if not columns:
+    check_names(source, arrays)
+    lengths = {name: array.shape[0] for name, array in arrays.items() if array.shape}
+    if not lengths:
         raise InputError(f"{source} holds no arrays with rows; save them with np.savez(path, X=X, ids=ids)")
-    longest = max(len(array) for array in arrays.values() if array.ndim)
-    rows = len(arrays["X"]) if "X" in columns else longest
-    for name, array in arrays.items():
-        if array.ndim and len(array) != rows:
+    rows = lengths.get("X", max(lengths.values()))
+    for name, length in lengths.items():
+        if length != rows:
             raise InputError(
-                f"{source}: {name} has {counted(len(array), 'entry')} for {counted(rows, 'row')}; give one per row"
+                f"{source}: {shortened(name)} has {counted(length, 'entry')} for {counted(rows, 'row')}; give one per "
+                "row"
             )
     if rows == 0:
         raise InputError(f"{source} holds arrays without rows; add some")
-    return Sheet(source, columns, rows)
+    return Sheet(source, {name: ArrayColumn(arrays[name]) for name in lengths}, rows)
 
 
 def _flaw(vector: Floats) -> str:
@@ -184,14 +194,9 @@ def _flaw(vector: Floats) -> str:
 
 def listed(names: Sequence[str], most: int = 12) -> str:
     """Names for a message, the middle ones left out if they are many."""
-    shown = [repr(name) for name in names]
-    return ", ".join(shown if len(names) <= most else [*shown[: most - 2], "…", shown[-1]])
-
-
-def shortened(cell: object, most: int = 40) -> str:
-    """A cell for a message."""
-    text = repr(cell if isinstance(cell, str) else str(cell))
-    return text if len(text) <= most else f"{text[:most]}…"
+    few = names if len(names) <= most else [*names[: most - 2], names[-1]]
+    shown = [shortened(name) for name in few]
+    return ", ".join(shown if len(names) <= most else [*shown[:-1], "…", shown[-1]])
 
 
 # --------------------------------------------------------------------------- columns of NumPy files
@@ -199,21 +204,27 @@ def shortened(cell: object, most: int = 40) -> str:
 
 @dataclass(frozen=True, eq=False)
 class ArrayColumn:
-    """A column of an .npz file."""
+    """A column of an .npz file, loaded when its cells are asked for."""
 
-    array: np.ndarray[Any, Any]
+    stored: StoredArray
+
+    @cached_property
+    def array(self) -> np.ndarray[Any, Any]:
+        """The cells."""
+        return self.stored.load()
 
     @property
     def kind(self) -> Kind:
-        """Two dimensions of numbers are vectors."""
-        if self.array.dtype.kind in "biuf":
-            return {1: "numbers", 2: "vectors"}.get(self.array.ndim, "other")  # type: ignore[return-value]
-        return "text" if self.array.dtype.kind in "US" and self.array.ndim == 1 else "other"
+        """Two dimensions of numbers are vectors, if they have any."""
+        shape, dtype = self.stored.shape, self.stored.dtype
+        if dtype.kind in "biuf" and all(shape):
+            return {1: "numbers", 2: "vectors"}.get(len(shape), "other")  # type: ignore[return-value]
+        return "text" if dtype.kind in "US" and len(shape) == 1 else "other"
 
     @property
     def holds(self) -> str:
         """Shape and type."""
-        return f"an array {self.array.shape} of {self.array.dtype}"
+        return f"an array {self.stored.shape} of {shortened(self.stored.dtype)}"
 
     def cell(self, row: int) -> object:
         """One entry."""
@@ -226,16 +237,24 @@ class ArrayColumn:
     def texts(self) -> list[str | None]:
         """Entries as text; an array that is no column has none."""
         if self.kind not in ("text", "numbers"):
-            return [None] * len(self.array)
-        array = np.char.decode(self.array, "utf-8") if self.array.dtype.kind == "S" else self.array
-        return [plain_text(value) for value in array.tolist()]
+            return [None] * self._rows()
+        try:
+            array = np.char.decode(self.array, "utf-8") if self.array.dtype.kind == "S" else self.array
+            return [plain_text(value) for value in array.tolist()]
+        except ValueError as error:
+            raise InputError(f"{self.stored} holds text that is not UTF-8; save it as strings (dtype=str)") from error
 
     def numbers(self) -> Numbers:
         """The array itself where it is of float32 or float64."""
         if self.kind not in ("numbers", "vectors"):
-            return Numbers(np.full((len(self.array), 1), np.nan))
-        array = self.array if self.array.dtype in (np.float32, np.float64) else self.array.astype(np.float64)
+            return Numbers(np.full((self._rows(), 1), np.nan))
+        with np.errstate(over="ignore"):
+            array = self.array if self.array.dtype in (np.float32, np.float64) else self.array.astype(np.float64)
         return Numbers(array.reshape(len(array), -1))
+
+    def _rows(self) -> int:
+        """How many entries there are; nobody can tell of objects without loading them."""
+        return self.stored.shape[0] if not self.stored.dtype.hasobject else len(self.array)
 
     def take(self, rows: Ints) -> Any:
         """Some of the entries."""

@@ -1,8 +1,13 @@
-"""Which file to read, in which format, and what messages call it; `-` is standard input."""
+"""Which file to read, in which format, and what messages call it; `-` is standard input.
+
+Regular files are opened as often as needed; pipes are read once. Devices and sockets are never read.
+"""
 
 from __future__ import annotations
 
 import gzip
+import os
+import stat
 import sys
 import zlib
 from dataclasses import dataclass
@@ -10,7 +15,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO
 
+from pairlearn.data.files.bounds import most_held, most_unpacked, read_up_to, refuse_unpacked
 from pairlearn.errors import InputError
+from pairlearn.words import sized
 
 FORMATS: dict[str, str] = {
     ".csv": "csv",
@@ -25,7 +32,10 @@ FORMATS: dict[str, str] = {
 TEXT = ("csv", "tsv", "jsonl")
 ENDINGS = ", ".join(FORMATS)
 SIGNATURES = ((b"PAR1", "parquet"), (b"PK\x03\x04", "npz"), (b"\x93NUMPY", "npy"), (b"{", "jsonl"))
-"""First bytes that tell the format of standard input; anything else is a text table."""
+"""First bytes that tell the format of a pipe; anything else is a text table."""
+READABLE = {stat.S_IFREG, stat.S_IFIFO}
+OTHERS = {stat.S_IFDIR: "directory", stat.S_IFSOCK: "socket"}
+"""What stands in a file system and is not read, by its name; anything else is a device."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +54,19 @@ class Source:
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def size(self) -> int:
+        """Bytes of the content."""
+        return self.path.stat().st_size if self.path is not None and self.content is None else len(self.content or b"")
+
     def open(self) -> IO[bytes]:
         """The content from its beginning."""
-        return self.path.open("rb") if self.path is not None and self.content is None else BytesIO(self.content or b"")
+        if self.path is None or self.content is not None:
+            return BytesIO(self.content or b"")
+        try:
+            return self.path.open("rb")
+        except OSError as error:
+            raise _unreachable(self, error) from error
 
     def place(self, row: int) -> str:
         """Where a row stands: the line of a text file, else the number of the row."""
@@ -60,37 +80,65 @@ def find_source(path: str | Path | Source) -> Source:
     if isinstance(path, Source):
         return path
     if str(path) == "-":
-        return _standard_input()
+        return _of_pipe("standard input", sys.stdin.buffer)
     path = existing_file(path)
+    if path.is_fifo():
+        with _opened_pipe(path) as pipe:
+            return _of_pipe(str(path), pipe)
     packed = path.suffix == ".gz"
     known = FORMATS.get(Path(path.stem).suffix.lower() if packed else path.suffix.lower())
     if known is None or (packed and known not in TEXT):
         raise InputError(f"cannot read {path}; its name must end in one of {ENDINGS} (text also with .gz)")
-    return Source(str(path), known, path, _unpacked(path) if packed else None)
+    return Source(str(path), known, path, unpacked(path) if packed else None)
 
 
 def existing_file(path: str | Path) -> Path:
-    """The path, if there is a file."""
+    """The path, if there is a file or a pipe."""
     path = Path(path)
-    if path.is_dir():
-        raise InputError(f"there is no file {path}; it is a directory")
-    if not path.exists():
-        raise InputError(f"there is no file {path}")
-    if path.is_file() and path.stat().st_size == 0:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        raise InputError(f"there is no file {path}") from None
+    except (OSError, ValueError) as error:
+        raise _unreachable(path, error) from error
+    kind = stat.S_IFMT(found.st_mode)
+    if kind not in READABLE:
+        raise InputError(f"there is no file {path}; it is a {OTHERS.get(kind, 'device')}")
+    if kind == stat.S_IFREG and found.st_size == 0:
         raise InputError(f"{path} is empty")
     return path
 
 
-def _standard_input() -> Source:
-    content = sys.stdin.buffer.read()
-    if not content.strip():
-        raise InputError("standard input is empty; pipe a table into it")
-    found = next((name for start, name in SIGNATURES if content.lstrip()[:8].startswith(start)), "csv")
-    return Source("standard input", found, None, content)
-
-
-def _unpacked(path: Path) -> bytes:
+def unpacked(path: Path) -> bytes:
+    """The content of a gzip file, as far as a file of its size may have it."""
+    size = path.stat().st_size
     try:
-        return gzip.decompress(path.read_bytes())
+        with gzip.open(path) as file:
+            content = read_up_to(file, most_unpacked(size))
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path} is not a gzip file or it is truncated ({error}); pack it again") from error
+    refuse_unpacked(path, size, len(content), "unpack it first (gunzip)")
+    return content
+
+
+def _unreachable(name: object, error: Exception) -> InputError:
+    return InputError(f"cannot read {name}: {getattr(error, 'strerror', None) or error}")
+
+
+def _opened_pipe(path: Path) -> IO[bytes]:
+    """A pipe, opened without waiting for somebody to write into it: then it is empty."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    os.set_blocking(descriptor, True)
+    return open(descriptor, "rb")
+
+
+def _of_pipe(name: str, pipe: IO[bytes]) -> Source:
+    """All that comes out of a pipe; its first bytes tell the format."""
+    most = most_held()
+    content = read_up_to(pipe, most)
+    if len(content) > most:
+        raise InputError(f"{name} goes on after {sized(most)}, a quarter of the free memory; write it to a file")
+    if not content.strip():
+        raise InputError(f"{name} is empty; pipe a table into it")
+    found = next((name for start, name in SIGNATURES if content.lstrip()[:8].startswith(start)), "csv")
+    return Source(name, found, None, content)

@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
+from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pairlearn.data.writing import naming
+from pairlearn.data.files.lines import lines_of
+from pairlearn.data.files.sources import existing_file
 from pairlearn.errors import InputError
-from pairlearn.selection.search.trials import Trial
+from pairlearn.selection.search.trials import Trial, as_number
 
 NAME = "trials.jsonl"
 
@@ -52,25 +55,36 @@ class Journal:
 
     def _write(self, record: dict[str, Any]) -> None:
         assert self._path is not None
-        with naming(self._path), self._path.open("a", encoding="utf-8") as lines:
+        with self._path.open("a", encoding="utf-8") as lines:
             lines.write(json.dumps(record) + "\n")
             lines.flush()
             os.fsync(lines.fileno())
 
     def _read(self, fingerprint: str) -> None:
         assert self._path is not None
-        text = self._path.read_text(encoding="utf-8")
+        content = existing_file(self._path).read_bytes()
         # A kill may leave half a line: it is dropped, and the trial runs again.
-        whole = text[: text.rfind("\n") + 1]
-        if whole != text:
-            self._path.write_text(whole, encoding="utf-8")
-        records = [json.loads(line) for line in whole.splitlines()]
-        if not records or records[0].get("fingerprint") != fingerprint:
+        whole = content[: content.rfind(b"\n") + 1]
+        first = json.dumps({"fingerprint": fingerprint}) + "\n"
+        if not (whole or content).startswith(first.encode()[: len(content)]):
             raise InputError(
                 f"{self._path} belongs to a selection with other data or other settings; name another directory, "
                 "or delete this one to start anew"
             )
-        for record in records[1:]:
-            self.spent = record.pop("elapsed")
+        os.truncate(self._path, len(whole))
+        if not whole:
+            self._write({"fingerprint": fingerprint})
+        for number, line in islice(enumerate(lines_of(self._path, BytesIO(whole)), start=1), 1, None):
+            self._take(number, line)
+
+    def _take(self, number: int, line: str) -> None:
+        """The trial of a line, which any editor may have spoilt."""
+        try:
+            record = json.loads(line)
+            self.spent = as_number(record.pop("elapsed"))
             trial = Trial.from_json(record)
-            self.trials[trial.key] = trial
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            raise InputError(
+                f"{self._path}: line {number} is not the record of a trial; delete the line, and the trial runs again"
+            ) from None
+        self.trials[trial.key] = trial

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from pairlearn.kernels import Gram
 from pairlearn.machines.pair_svc import PairSVC
 from pairlearn.selection.search.development import Rung
 from pairlearn.selection.search.settings import Family, Setting, Space
-from pairlearn.selection.search.sizes import Size, Stage
+from pairlearn.selection.search.sizes import STAGES, Size, Stage
 from pairlearn.solvers.problem import Status
 
 Scorer = Callable[[Any, Any, Any], float]
@@ -91,9 +91,33 @@ class Trial:
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Trial:
-        """The trial of a line of the journal."""
+        """The trial of a line of the journal; ValueError, TypeError or KeyError if it is none."""
         setting = None if record["setting"] is None else Setting(**record["setting"])
-        return cls(**{**record, "size": Size(**record["size"]), "setting": setting})
+        trial = cls(**{**record, "size": Size(**record["size"]), "setting": setting})
+        for part in (trial, trial.size, *([] if setting is None else [setting])):
+            _check_fields(part)
+        if trial.stage not in STAGES or (setting is None) == (trial.baseline is None):
+            raise ValueError("a trial is of one stage, and of a setting or of a baseline")
+        return trial
+
+
+def as_number(value: Any) -> float:
+    """A number that a float can hold, from JSON."""
+    if type(value) not in (int, float) or (not abs(value) < 2.0**1000 and value not in (np.inf, -np.inf)):
+        raise ValueError(f"{value!r} is not a number")
+    return float(value)
+
+
+def _check_fields(part: Any) -> None:
+    """Refuse values of other kinds than the fields say, "float | None" or "int"."""
+    for each in fields(part):
+        value, kinds = getattr(part, each.name), str(each.type).split(" | ")
+        if value is None and "None" in kinds:
+            continue
+        if {"int", "float"} & set(kinds):
+            as_number(value)
+        if ("int" in kinds and type(value) is not int) or ("str" in kinds and type(value) is not str):
+            raise ValueError(f"{each.name} is {value!r}")
 
 
 @dataclass(frozen=True, eq=False)
