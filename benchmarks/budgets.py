@@ -228,9 +228,7 @@ def cells_of(name: str, quick: bool) -> list[Cell]:
 
 
 NAMES = ("linear all", "linear 20k", "linear 200k", "rbf all", "rbf 20k", "rbf 200k", "special")
-ROWS = {
-    name: lambda quick, name=name: {"cells": [measured(cell) for cell in cells_of(name, quick)]} for name in NAMES
-}
+ROWS = {name: lambda quick, name=name: {"cells": [measured(cell) for cell in cells_of(name, quick)]} for name in NAMES}
 
 
 def figures(rows: dict[str, dict[str, Any]], quick: bool) -> list[Figure]:

@@ -57,7 +57,9 @@ def build(
         width=resolved.width,
         products=all(Z is not None for Z in columns),
     )
-    return Operation(construct(resolved, plan, columns, grams), plan, resolved.kernel)
+    operator = construct(resolved, plan, columns, grams)
+    operator.block_bytes = plan.block_bytes
+    return Operation(operator, plan, resolved.kernel)
 
 
 def construct(resolved: Resolved, plan: Plan, columns: list[Floats | None], grams: Grams) -> PairOperator:
@@ -69,14 +71,14 @@ def construct(resolved: Resolved, plan: Plan, columns: list[Floats | None], gram
     sources: dict[Kernel | None, AnySource] = {base: _source(base, resolved, plan, grams) for base in resolved.bases}
     rows = resolved.rows
     if plan.kind == "blocked":
-        return BlockedOperator(resolved.kernel, sources, rows, plan.block_bytes)
+        return BlockedOperator(resolved.kernel, sources, rows)
     parts: list[PairOperator] = [
         ProductOperator(table, sources[table.base], rows.left, rows.right, resolved.pairs.triangle)
         for table in resolved.kernel.split()[0]
     ]
     linear = [Z for Z in columns if Z is not None]
     if linear:
-        parts.append(FeatureOperator(np.hstack(linear)))
+        parts.append(FeatureOperator(linear[0] if len(linear) == 1 else np.hstack(linear)))
     return parts[0] if len(parts) == 1 else SumOperator(parts)
 
 

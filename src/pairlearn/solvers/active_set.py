@@ -87,7 +87,7 @@ class _Run:
         self.history: list[Progress] = []
         self.theta = np.zeros(len(problem)) if start is None else start.copy()
         limit = options.max_working_set
-        self.working = WorkingSet(operator, min(limit, len(problem)), self.tuning.block)
+        self.working = WorkingSet(operator, min(limit, len(problem)))
         self.least_tol = self.tuning.final * options.tol
         self.inner = InnerSolver(self.tuning, self.least_tol, max(self.tuning.small, int(FACTORED * limit)))
         self.stagnation = Stagnation(self.tuning.stale)

@@ -30,8 +30,6 @@ class Tuning:
     stale: int = 20
     """Outer steps at a gap that rounding alone can explain, and that does not fall, before the fit ends; before that a
     fit of a kernel with values of 1e12 went on for 100,000 steps."""
-    block: int = 2**28
-    """Bytes of new rows of a working set computed at a time."""
 
     # -- SMO
 
