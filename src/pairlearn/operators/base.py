@@ -50,6 +50,10 @@ class PairOperator(ABC):
         """
         return None
 
+    def thin_size(self) -> tuple[int, int] | None:
+        """(entries per row, order) of that form at most, before anything is computed of it; None without one."""
+        return None
+
     def add_product(self, coefficients: Floats, out: Floats) -> None:
         """out += K @ coefficients."""
         for start, values in self.blocks(coefficients):

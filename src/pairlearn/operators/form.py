@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -37,9 +37,8 @@ class Sums:
     def sparse(cls, left: Ints, right: Ints, coefficients: Floats, shape: tuple[int, int]) -> Sums:
         """Of few pairs."""
         A = sparse.csr_array((coefficients, (left, right)), shape=shape)
-        r: Floats = np.bincount(left, coefficients, shape[0])
-        s: Floats = np.bincount(right, coefficients, shape[1])
-        return cls(A, r, s)
+        r, s = np.bincount(left, coefficients, shape[0]), np.bincount(right, coefficients, shape[1])
+        return cls(A, cast(Floats, r), cast(Floats, s))
 
     @classmethod
     def dense(cls, left: Ints, right: Ints, coefficients: Floats, shape: tuple[int, int]) -> Sums:

@@ -15,7 +15,7 @@ from pairlearn.operators.base import PairOperator, pieces
 from pairlearn.operators.form import Matrix, PairForm, SideForm, factor, is_few, slices, times
 from pairlearn.operators.rows import PairRows, diagonal_by_parts
 from pairlearn.operators.source import AnySource, Source
-from pairlearn.operators.thin import Thin, thin_table
+from pairlearn.operators.thin import Thin, projection, thin_table
 from pairlearn.pair_kernels import Table
 from pairlearn.pairs import Triangle
 from pairlearn.types import Floats, Ints
@@ -55,6 +55,9 @@ class ProductOperator(PairOperator):
 
     def thin(self) -> Thin | None:
         return thin_table(self.table, self.source, self.pairs.left, self.pairs.right)
+
+    def thin_size(self) -> tuple[int, int] | None:
+        return None if projection(self.table, self.source) is None else (2, self.source.left.rows.shape[1])
 
     def form(self, coefficients: Floats) -> PairForm:
         """The quadratic form of these coefficients over the rows of examples."""
@@ -174,6 +177,9 @@ class FeatureOperator(PairOperator):
     def thin(self) -> Thin | None:
         return Thin(sparse.csr_array(self.Z), np.eye(self.Z.shape[1]))
 
+    def thin_size(self) -> tuple[int, int] | None:
+        return self.Z.shape[1], self.Z.shape[1]
+
     def diagonal(self) -> Floats:
         return np.einsum("ij,ij->i", self.Z, self.Z)
 
@@ -195,6 +201,11 @@ class SumOperator(PairOperator):
         parts = [part.thin() for part in self.parts]
         found = [part for part in parts if part is not None]
         return reduce(Thin.beside, found) if len(found) == len(parts) else None
+
+    def thin_size(self) -> tuple[int, int] | None:
+        sizes = [part.thin_size() for part in self.parts]
+        found = [size for size in sizes if size is not None]
+        return (sum(size[0] for size in found), sum(size[1] for size in found)) if len(found) == len(sizes) else None
 
     def diagonal(self) -> Floats:
         total = self.parts[0].diagonal()
