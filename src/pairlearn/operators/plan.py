@@ -21,22 +21,21 @@ from pairlearn.words import counted, crossed
 
 Kind = Literal["product", "blocked"]
 PER_PAIR = {
-    "left and right example": 8,
+    "left and right example, or the order by these": 8,
     "number among the given pairs": 8,
     "label": 8,
     "box, lower and upper bound": 24,
-    "coefficient": 8,
-    "residual": 8,
-    "order by left example": 8,
-    "keys, partition and noise that choose a working set; change and product of a step": 24,
+    "coefficient and residual": 16,
+    "keys, noise and partition that choose a working set; or change and product of a step": 20,
 }
 """Bytes per pair that a fit holds or passes through, whatever the kernel."""
-PER_ENTRY = 2.7
+PER_ENTRY = 2.4
 """Gram matrices' worth of a fast product over one: itself, its product with the coefficients, their sparse sums."""
 PER_FEATURE = 3
 """Tables of features: themselves, their product with the coefficients, those of a working set."""
-PER_BLOCK = 6
-"""Blocks' worth of one block of kernel values: values of the examples in it, of parts of the kernel, the result."""
+PER_BLOCK = {True: 1, False: 6}
+"""Blocks' worth of one block of kernel values, with a Gram matrix to look them up in and without: values of the
+examples in it, of parts of the kernel, the result."""
 LEAST_SET = 2 * 8 * 512**2
 """Bytes without which no plan is made: room for a working set of some 570 pairs."""
 
@@ -100,8 +99,8 @@ def check_budget(memory_budget: float | None) -> int:
 
 
 def block_bytes(budget: int) -> int:
-    """Bytes for one block of kernel values: 64 MiB, or less of a small budget, since PER_BLOCK of them are reserved."""
-    return min(2**26, budget // 64)
+    """Bytes for one block of kernel values: 16 MiB, or less of a small budget, since PER_BLOCK of them are reserved."""
+    return min(2**24, budget // 64)
 
 
 # --------------------------------------------------------------------------- the choice
@@ -177,7 +176,7 @@ def bytes_of_pairs(n_pairs: int, width: int) -> int:
 
 def refuse_hopeless(n_pairs: int, width: int, sizes: tuple[int, ...], budget: int) -> None:
     """Refuse pairs for which no plan has room, before anything is computed of them."""
-    needed = bytes_of_pairs(n_pairs, width) + PER_BLOCK * block_bytes(budget) + LEAST_SET
+    needed = bytes_of_pairs(n_pairs, width) + PER_BLOCK[False] * block_bytes(budget) + LEAST_SET
     if needed > budget:
         raise too_large(n_pairs, sizes, needed, budget)
 
@@ -194,14 +193,16 @@ def too_large(n_pairs: int, sizes: tuple[int, ...], needed: int, budget: int) ->
 def choose(needs: Needs, budget: int) -> Choice:
     """The fastest operator that leaves room for a working set: products, with a Gram matrix if it fits, else blocks.
 
-    Products over features need the Gram matrix for single rows only. Blocks need little, and get what is left.
+    Over features the Gram matrix only serves single rows, so that the working set may take twice its size first. The
+    last choice is what is left when nothing fits.
     """
-    always = needs.pairs + PER_BLOCK * block_bytes(budget)
-    room = budget - always - LEAST_SET
-    if needs.products and needs.features is not None and needs.features <= room:
-        gram = needs.features + 2 * needs.gram <= room
-        return Choice("product", gram, always + needs.features + (needs.gram if gram else 0))
-    if needs.products and PER_ENTRY * needs.gram <= room:
-        return Choice("product", True, always + int(PER_ENTRY * needs.gram))
-    gram = 2 * needs.gram <= room
-    return Choice("blocked", gram, always + (needs.gram if gram else 0))
+    held, anew = (needs.pairs + times * block_bytes(budget) for times in (PER_BLOCK[True], PER_BLOCK[False]))
+    gram, features = needs.gram, needs.features
+    found = []
+    if needs.products and features is not None:
+        found += [(Choice("product", True, held + features + gram), 2 * gram)]
+        found += [(Choice("product", False, anew + features), 0)]
+    elif needs.products:
+        found += [(Choice("product", True, held + int(PER_ENTRY * gram)), 0)]
+    found += [(Choice("blocked", True, anew + gram), gram), (Choice("blocked", False, anew), 0)]
+    return next((choice for choice, more in found if choice.fixed + more + LEAST_SET <= budget), found[-1][0])

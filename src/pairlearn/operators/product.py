@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from pairlearn import loops
+from pairlearn.linalg.symmetric import transposed
 from pairlearn.linalg.threads import blas_threads
 from pairlearn.operators.base import PairOperator, pieces
 from pairlearn.operators.form import Matrix, PairForm, SideForm, factor, is_few, slices, times
@@ -74,7 +75,7 @@ class ProductOperator(PairOperator):
         elif crossed is not None and self._order is not None:
             yield from pieces(self._gathered(crossed, F, at_left, at_right, self._order))
         else:
-            T = None if crossed is None else crossed.rows(slice(0, len(E)))
+            T = None if crossed is None else crossed.all_rows()
             yield from self._sampled_blocks(T, F, at_left, at_right)
 
     def _triangle_blocks(
@@ -106,7 +107,6 @@ class ProductOperator(PairOperator):
         self, T: Floats | None, F: Floats, at_left: Floats, at_right: Floats, step: int = 2**20
     ) -> Iterator[tuple[int, Floats]]:
         """Few pairs: one dot product each, a million pairs at a time."""
-        T = None if T is None else np.ascontiguousarray(T)
         for start in range(0, self.n_pairs, step):
             left, right = self.pairs.left[start : start + step], self.pairs.right[start : start + step]
             values = np.zeros(len(left))
@@ -134,6 +134,12 @@ class Crossed:
     def rows(self, part: slice) -> Floats:
         """These rows of T."""
         return times(self.E[part], self.M) if self.whole is None else self.whole[part]
+
+    def all_rows(self) -> Floats:
+        """T, whose rows lie in one piece each."""
+        if self.whole is None:
+            return np.ascontiguousarray(times(self.E, self.M))
+        return transposed(self.whole.T)
 
 
 def _side_values(source: Source, side: SideForm, constant: float) -> Floats:
