@@ -23,11 +23,13 @@ class WorkingSet:
         """Numbers of the pairs, slot by slot."""
         self.store = np.empty((0, 0))
         """K_WW is its leading part; contiguous rows keep the compiled loops fast."""
+        self.rows = 0
+        """Rows of the store that were ever in use: memory that was never written to takes none."""
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the rows in use: memory that was never written to takes none."""
-        return 8 * len(self.pairs) * self.store.shape[1]
+        """Bytes of the store."""
+        return 8 * self.rows * self.store.shape[1]
 
     def update(self, free: Ints, candidates: Ints) -> None:
         """Bring in the candidates and all free pairs, or as many as there is room for; drop the others first."""
@@ -39,6 +41,7 @@ class WorkingSet:
         size = len(self.pairs) + len(fresh) - len(left)
         slots = np.concatenate([left, np.arange(len(self.pairs), size)])
         self._reserve(size)
+        self.rows = max(self.rows, size)
         self.pairs = np.concatenate([self.pairs, np.zeros(size - len(self.pairs), dtype=np.int64)])
         self.pairs[slots] = fresh
         self._fill(slots, fresh)
@@ -65,7 +68,7 @@ class WorkingSet:
         # An odd number of cache lines per row keeps the entries of a column apart in the cache.
         store = np.empty((size, size // 16 * 16 + 24))
         store[:kept, :kept] = self.store[:kept, :kept]
-        self.store = store
+        self.store, self.rows = store, kept
 
 
 def steepest_pairs(box: Box, theta: Floats, v: Floats, count: int, noise: Floats | None = None) -> Ints:
