@@ -201,7 +201,7 @@ def special() -> Iterator[Cell]:
         Cell(1000, "rbf", 0, 500, kernel="difference", machine="PairRanker"),
         Cell(2000, "linear", 0, 1000, kernel="difference", machine="PairRanker"),
         Cell(1000, "rbf", 100_000, 500, kernel="tensor"),
-        Cell(1000, "poly", 0, 500, kernel="wedge_squared"),
+        Cell(1000, "poly", 20_000, 200, kernel="wedge_squared"),
         Cell(1000, "linear", 100_000, 200, options='{"mirrored": true}'),
         Cell(1000, "rbf", 100_000, 500, options='{"mirrored": true}'),
         Cell(2000, "rbf", 100_000, 500, data="float32"),

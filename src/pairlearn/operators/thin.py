@@ -36,9 +36,9 @@ class Thin:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of both factors and of the two matrices that a weighted product passes through."""
-        S = self.S
-        return int(S.data.nbytes + S.indices.nbytes + S.indptr.nbytes + self.L.nbytes + 2 * 8 * len(self.L) ** 2)
+        """Bytes of both factors and of the matrices that a weighted product passes through."""
+        S, passing = self.S, 8 * len(self.L) ** 2 + (0 if self.triangular else self.L.nbytes)
+        return int(S.data.nbytes + S.indices.nbytes + S.indptr.nbytes + self.L.nbytes + passing)
 
     def __matmul__(self, x: Floats) -> Floats:
         """K x."""

@@ -20,7 +20,7 @@ from pairlearn.solvers.inner.subproblem import Outcome, Subproblem
 from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status
 from pairlearn.solvers.stagnation import Stagnation
 from pairlearn.solvers.tuning import TUNING, Tuning
-from pairlearn.solvers.whole import Situation, shortcut
+from pairlearn.solvers.whole import Situation, bytes_of_path, shortcut
 from pairlearn.solvers.working_set import WorkingSet, steepest_pairs
 from pairlearn.types import Floats, Ints
 
@@ -187,7 +187,7 @@ class _Run:
         def report(x: Floats, v: Floats) -> bool:
             return self._report(x, v, self._gap(x, v), len(p))
 
-        self.taken = max(self.taken, self._held + self.tuning.path_bytes * len(p) + Q.factor_bytes)
+        self.taken = max(self.taken, self._held + bytes_of_path(p, self.tuning) + Q.factor_bytes)
         whole = Subproblem(Q, self.theta, self.v, p.box, p.constrained)
         return InteriorPoint(self.tuning, report).run(whole, self.least_tol, self.clock)
 

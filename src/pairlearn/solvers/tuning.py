@@ -82,8 +82,8 @@ class Tuning:
     """Pairs that must span all others, at half their number, for a kernel to count as one of low rank."""
     tiny_sample: int = 96
     """The same for a rank so low that all pairs at once cost less than a few outer steps (3 to 9, 51,360 pairs)."""
-    path_bytes: int = 500
-    """Memory of the interior point per pair."""
+    path_bytes: int = 220
+    """Memory of the interior point per pair, twice that where the kink of ε|θ| makes two parts of each coefficient."""
 
 
 TUNING = Tuning()

@@ -41,8 +41,13 @@ class Situation:
         `per_pair` are the bytes of the form for each pair, `order` is that of its equations.
         """
         n = len(self.problem)
-        needed = (self.tuning.path_bytes + per_pair) * n + 5 * 8 * order**2
+        needed = bytes_of_path(self.problem, self.tuning) + per_pair * n + 5 * 8 * order**2
         return n >= max(self.tuning.small, self.tuning.pairs_per_equation * order) and needed <= self.memory
+
+
+def bytes_of_path(problem: Problem, tuning: Tuning) -> int:
+    """What the interior point takes on all pairs, beside their matrix and its factor."""
+    return tuning.path_bytes * len(problem) * (2 if problem.epsilon else 1)
 
 
 def thin_form(now: Situation) -> Quadratic | None:
