@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 import pairlearn as pl
 from pairlearn.errors import ConflictWarning, InputError, SymmetryError, SymmetryWarning, TooLargeError
 from pairlearn.kernels import FromFunction, Gaussian, Gram, Linear, Polynomial, Precomputed
-from pairlearn.operators.form import PairForm
+from pairlearn.operators.form import PairForm, Sums
 from pairlearn.pair_kernels import PairKernel
 
 Formula = Callable[..., np.ndarray]
@@ -254,7 +254,9 @@ def test_linear_bases_collapse_to_features() -> None:
     assert part.left.anchor is None
     assert part.width == 3
     n = len(function.anchor)
-    whole = PairForm.of(function.kernel.tables[0], function.left, function.right, function.coefficients, n)  # type: ignore[index]
+    whole = PairForm.of(
+        function.kernel.tables[0], Sums.sparse(function.left, function.right, function.coefficients, (n, n))
+    )  # type: ignore[index]
     E = NEW.examples @ function.anchor.T
     table = E @ (whole.cross @ E.T) + whole.at_left(E)[:, None] + whole.at_right(E)
     expected = table[NEW.left, NEW.right] + ours.intercept_

@@ -55,14 +55,14 @@ def test_a_kernel_without_base_is_refused() -> None:
 @pytest.mark.parametrize("features", [None, 10**5])
 def test_the_fastest_choice_that_fits(features: int | None) -> None:
     """Products before blocks, a Gram matrix before none, as the budget shrinks; what is fixed always leaves room."""
-    needs = Needs(per_pair=10**6, gram=10**8, features=features, products=True)
+    needs = Needs(pairs=10**6, gram=10**8, features=features, products=True)
     found = [choose(needs, int(budget)) for budget in np.geomspace(1e10, 1e6, 200)]
     order = list(dict.fromkeys((choice.kind, choice.gram) for choice in found))
     if features is None:
         assert order == [("product", True), ("blocked", True), ("blocked", False)]
     else:
-        assert order == [("product", True), ("product", False)]
-    slow = Needs(per_pair=10**6, gram=10**8, features=features, products=False)
+        assert order == [("product", True), ("product", False), ("blocked", False)]
+    slow = Needs(pairs=10**6, gram=10**8, features=features, products=False)
     assert {choose(slow, int(budget)).kind for budget in np.geomspace(1e10, 1e6, 20)} == {"blocked"}
 
 

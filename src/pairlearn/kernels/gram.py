@@ -9,14 +9,18 @@ import numpy as np
 from scipy import sparse
 
 from pairlearn.errors import DefinitenessWarning, InputError, warn_user
-from pairlearn.examples import check_examples, count_examples, take_examples
+from pairlearn.examples import check_examples, count_examples, take_examples, take_used
 from pairlearn.kernels.base import Kernel
 from pairlearn.kernels.similarity import check_symmetric
+from pairlearn.linalg.symmetric import add_transpose
 from pairlearn.types import Examples, Floats, Ints
 from pairlearn.words import counted
 
 SAMPLE = 200
 """Examples whose eigenvalues are computed when definiteness is unknown: about 5 ms, whatever the size of the table."""
+
+BLOCK = 2**23
+"""Bytes of rows of a Gram matrix that are computed together: a kernel may take several times that on its way."""
 
 
 class Gram:
@@ -59,14 +63,20 @@ def gram_matrix(kernel: Kernel, examples: Examples, index: Ints, dtype: Any = np
     Computed in `dtype`, whatever the type of the examples: float32 examples in a float32 product would leave errors
     of 1e-7 in a matrix whose differences a `metric` kernel squares.
     """
-    whole = len(index) == count_examples(examples)
-    chosen = examples if whole else take_examples(examples, index)
-    anchor = kernel.anchor(examples, index)
-    K = kernel(_wide(chosen, dtype), _wide(anchor, dtype))
+    chosen = take_used(examples, index)
+    anchor = _wide(kernel.anchor(examples, index), dtype)
+    m = len(index)
+    K = np.empty((m, m), dtype=dtype)
+    step = max(1, BLOCK // (8 * max(1, m)))
+    for start in range(0, m, step):
+        rows = chosen if step >= m else take_examples(chosen, np.arange(start, min(start + step, m)))
+        K[start : start + step] = kernel(_wide(rows, dtype), anchor)
     if kernel.definite is not True or not kernel.symmetric:
         check_symmetric(K)
     # Rounding may leave K[i, j] != K[j, i] in the last bit; the average is symmetric bit by bit.
-    return np.ascontiguousarray(0.5 * (K + K.T), dtype=dtype)
+    add_transpose(K)
+    K *= 0.5
+    return K
 
 
 def _wide(table: Any, dtype: Any) -> Any:

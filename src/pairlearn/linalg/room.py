@@ -6,8 +6,9 @@ import os
 
 FACTORED = 0.7
 """Share of the rows of the largest matrix that leaves room for a Cholesky factor of these rows beside it."""
-BYTES = 12
-"""Bytes per entry of the largest matrix: 8 for itself and 8 · FACTORED² = 3.9 for the factor of a smaller one."""
+BYTES = 13
+"""Bytes per entry of the largest matrix: 8 for itself, 8 · FACTORED² = 3.9 for the factor of a smaller one, and the
+columns that correct it."""
 MOST = 60_000
 """Rows that no matrix needs, however much memory there is: 43 GB, and a factor of them takes hours."""
 
@@ -16,7 +17,7 @@ def order_within(memory: float) -> int:
     """Largest n so that an n × n matrix and a factor of 0.7 n of its rows need at most so many bytes.
 
     >>> order_within(1e9)
-    9128
+    8770
     """
     return min(int((memory / BYTES) ** 0.5), MOST)
 

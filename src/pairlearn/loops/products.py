@@ -40,6 +40,13 @@ def add_rows(indptr: Ints, indices: Ints, data: Floats, K: Floats, out: Floats) 
 
 
 @nb.njit(cache=True)
+def add_scattered(left: Ints, right: Ints, coefficients: Floats, out: Floats) -> None:
+    """out[left_k, right_k] += θ_k, (m, m)."""
+    for k in range(len(left)):
+        out[left[k], right[k]] += coefficients[k]
+
+
+@nb.njit(cache=True)
 def add_triangle(
     S: Floats, first: int, shift: int, offsets: Ints, own_left: Floats, own_right: Floats, out: Floats
 ) -> None:

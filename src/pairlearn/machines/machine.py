@@ -26,7 +26,7 @@ from pairlearn.machines.parameters import constructor, parameter
 from pairlearn.machines.start import carry_over, feasible
 from pairlearn.machines.symmetry import Mirrored, sign_of
 from pairlearn.machines.training import Training, refuse_ignored_blocks
-from pairlearn.operators.build import Grams, Operation, build
+from pairlearn.operators.build import Grams, Operation, build, refuse_large
 from pairlearn.pair_kernels import PairKernel, View, pair_kernel
 from pairlearn.pairs import as_pairs
 from pairlearn.solvers import Callback, Solution, solver_for
@@ -77,6 +77,7 @@ class PairMachine(BaseEstimator):
         if len(kernel.bases) > 1 and any(base.precomputed for base in kernel.bases if base is not None):
             raise InputError("a precomputed base cannot be mixed with one that needs features; compute both matrices")
         refuse_ignored_blocks(pairs, kernel)
+        refuse_large(kernel, pairs, 2 if self.mirrored else 1, self.memory_budget)
         sign = sign_of(type(self).__name__, kernel, pairs, sign, self.mirrored)
         return Training(pairs, kernel, sign, np.arange(len(pairs)))
 
@@ -124,7 +125,7 @@ class PairMachine(BaseEstimator):
         self.function_ = PairFunction.of(operation.kernel, chosen, theta[support], solution.bias)
         self.kkt_gap_, self.fit_status_, self.objective_ = solution.gap, str(solution.status), solution.objective
         self.n_support_, self.n_iter_, self.history_ = len(support), len(solution.history), solution.history
-        self.plan_ = operation.plan
+        self.plan_ = operation.plan.after(solution.taken)
         note_features(self, training.pairs)
         if solution.status is not Status.CONVERGED:
             self._warn_of_the_end(solution)

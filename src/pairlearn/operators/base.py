@@ -24,6 +24,8 @@ class PairOperator(ABC):
     """The n × n Gram matrix of n pairs, never formed unless it is small."""
 
     n_pairs: int
+    block_bytes: int = 2**26
+    """Bytes of kernel values that may be asked for at once; the plan has room for what computing them takes."""
 
     @abstractmethod
     def diagonal(self) -> Floats:
@@ -46,6 +48,10 @@ class PairOperator(ABC):
 
         Solvers then take all pairs at once instead of a working set.
         """
+        return None
+
+    def thin_size(self) -> tuple[int, int] | None:
+        """(entries per row, order) of that form at most, before anything is computed of it; None without one."""
         return None
 
     def add_product(self, coefficients: Floats, out: Floats) -> None:
@@ -75,3 +81,8 @@ class PairOperator(ABC):
     def as_linear_operator(self) -> LinearOperator:
         """The same for SciPy's iterative methods."""
         return LinearOperator(self.shape, matvec=self.__matmul__, rmatvec=self.__matmul__, dtype=self.dtype)
+
+
+def pieces(values: Floats, step: int = 2**18) -> Iterator[tuple[int, Floats]]:
+    """Values of all pairs as `blocks` gives them, so that whoever looks at them needs room for a piece only."""
+    return ((start, values[start : start + step]) for start in range(0, len(values), step))

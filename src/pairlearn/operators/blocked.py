@@ -8,16 +8,13 @@ import numpy as np
 
 from pairlearn.kernels import Kernel
 from pairlearn.operators.base import PairOperator
-from pairlearn.operators.rows import PairRows
+from pairlearn.operators.rows import PairRows, diagonal_by_parts
 from pairlearn.operators.source import AnySource
 from pairlearn.pair_kernels import Leaf, PairKernel, ViewKernel
 from pairlearn.types import Floats, Ints
 
 Sources = Mapping[Kernel | None, AnySource]
 """Where the values of every base of a kernel come from."""
-
-DIAGONAL = 2**16
-"""Pairs whose self values are computed together."""
 
 
 class BlockedOperator(PairOperator):
@@ -27,17 +24,12 @@ class BlockedOperator(PairOperator):
     serves kernels that are not sums of tables, and examples whose Gram matrix does not fit.
     """
 
-    def __init__(self, kernel: PairKernel, sources: Sources, rows: PairRows, block_bytes: int = 2**27) -> None:
+    def __init__(self, kernel: PairKernel, sources: Sources, rows: PairRows) -> None:
         self.kernel, self.sources, self.pairs = kernel, sources, rows
         self.n_pairs = len(rows)
-        self.block_bytes = block_bytes
 
     def diagonal(self) -> Floats:
-        values = np.empty(self.n_pairs)
-        for start in range(0, self.n_pairs, DIAGONAL):
-            part = np.arange(start, min(start + DIAGONAL, self.n_pairs))
-            values[part] = kernel_diagonal(self.kernel, self.sources, self.pairs.take(part))
-        return values
+        return diagonal_by_parts(self.pairs, lambda part: kernel_diagonal(self.kernel, self.sources, part))
 
     def submatrix(self, rows: Ints, cols: Ints | None = None) -> Floats:
         cols = rows if cols is None else cols

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pairlearn.examples import count_examples
 from pairlearn.kernels import Gram, Kernel
 from pairlearn.kernels.gram import check_definite, gram_matrix
 from pairlearn.operators.base import PairOperator
 from pairlearn.operators.blocked import BlockedOperator
-from pairlearn.operators.plan import Plan, check_budget, make_plan
+from pairlearn.operators.plan import Plan, check_budget, make_plan, refuse_hopeless
 from pairlearn.operators.product import FeatureOperator, ProductOperator, SumOperator
-from pairlearn.operators.resolve import Resolved, resolve
+from pairlearn.operators.resolve import Resolved, resolve, shown_width
 from pairlearn.operators.source import AnySource, Source, join_sources
 from pairlearn.pair_kernels import PairKernel, ViewKernel
 from pairlearn.pairs import Pairs
@@ -54,10 +55,19 @@ def build(
         resolved.sizes,
         check_budget(memory_budget),
         ranks=resolved.ranks,
-        width=resolved.width,
+        width=shown_width(kernel, pairs),
         products=all(Z is not None for Z in columns),
+        copies=resolved.copies,
     )
-    return Operation(construct(resolved, plan, columns, grams), plan, resolved.kernel)
+    operator = construct(resolved, plan, columns, grams)
+    operator.block_bytes = plan.block_bytes
+    return Operation(operator, plan, resolved.kernel)
+
+
+def refuse_large(kernel: PairKernel, pairs: Pairs, orders: int, memory_budget: float | None) -> None:
+    """Refuse pairs (in one order or in both) that no plan within the budget can hold, having used next to nothing."""
+    sizes = tuple(map(count_examples, pairs.tables.sides))
+    refuse_hopeless(orders * len(pairs), shown_width(kernel, pairs), sizes, check_budget(memory_budget))
 
 
 def construct(resolved: Resolved, plan: Plan, columns: list[Floats | None], grams: Grams) -> PairOperator:
@@ -69,14 +79,14 @@ def construct(resolved: Resolved, plan: Plan, columns: list[Floats | None], gram
     sources: dict[Kernel | None, AnySource] = {base: _source(base, resolved, plan, grams) for base in resolved.bases}
     rows = resolved.rows
     if plan.kind == "blocked":
-        return BlockedOperator(resolved.kernel, sources, rows, plan.block_bytes)
+        return BlockedOperator(resolved.kernel, sources, rows)
     parts: list[PairOperator] = [
         ProductOperator(table, sources[table.base], rows.left, rows.right, resolved.pairs.triangle)
         for table in resolved.kernel.split()[0]
     ]
     linear = [Z for Z in columns if Z is not None]
     if linear:
-        parts.append(FeatureOperator(np.hstack(linear)))
+        parts.append(FeatureOperator(linear[0] if len(linear) == 1 else np.hstack(linear)))
     return parts[0] if len(parts) == 1 else SumOperator(parts)
 
 
@@ -88,7 +98,10 @@ def view_features(resolved: Resolved) -> list[Floats | None]:
 
 def _view_features(leaf: ViewKernel, table: Examples, factor: float) -> Floats | None:
     Z = leaf.kernel.features(table)
-    return None if Z is None or factor < 0 else np.sqrt(factor) * np.asarray(Z, dtype=np.float64)
+    if Z is None or factor < 0:
+        return None
+    wide = np.asarray(Z, dtype=np.float64)
+    return wide if factor == 1 else np.sqrt(factor) * wide
 
 
 def _source(base: Kernel, resolved: Resolved, plan: Plan, grams: Grams) -> AnySource:

@@ -5,17 +5,80 @@ The fast products of training and the fast scores of learnt functions are both t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
 
+from pairlearn import loops
+from pairlearn.linalg.symmetric import add_transpose
 from pairlearn.pair_kernels import Table
 from pairlearn.types import Floats, Ints
 
 Matrix = Any
-"""Dense or sparse."""
+"""Dense, sparse or `Mixed`."""
+FEW = 1 / 12
+"""Share of the entries of a matrix up to which it is held and multiplied through its non-zeros."""
+ROWS = 16
+"""Parts of the rows that are multiplied one after the other where the whole product is not needed."""
+
+
+@dataclass(frozen=True)
+class Sums:
+    """A[i, j] = Σ_{k: pair_k = (i, j)} θ_k, sparse or dense, r = A·1 and s = Aᵀ·1: what a form needs of θ."""
+
+    A: Matrix
+    r: Floats
+    s: Floats
+
+    @classmethod
+    def sparse(cls, left: Ints, right: Ints, coefficients: Floats, shape: tuple[int, int]) -> Sums:
+        """Of few pairs."""
+        A = sparse.csr_array((coefficients, (left, right)), shape=shape)
+        r, s = np.bincount(left, coefficients, shape[0]), np.bincount(right, coefficients, shape[1])
+        return cls(A, cast(Floats, r), cast(Floats, s))
+
+    @classmethod
+    def dense(cls, left: Ints, right: Ints, coefficients: Floats, shape: tuple[int, int]) -> Sums:
+        """Of many pairs: no copy of them is made."""
+        A = np.zeros(shape)
+        loops.products.add_scattered(left, right, coefficients, A)
+        return cls(A, A.sum(axis=1), A.sum(axis=0))
+
+    @property
+    def total(self) -> float:
+        """Σθ."""
+        return float(self.r.sum())
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """straight·A + swapped·Aᵀ + diag(own) of a dense A, never formed for products: several of them share one A."""
+
+    A: Floats
+    straight: float
+    swapped: float
+    own: Floats
+
+    def after(self, E: Floats) -> Floats:
+        """E @ itself."""
+        product = E * self.own
+        for weight, A in ((self.straight, self.A), (self.swapped, self.A.T)):
+            if weight:
+                part = E @ A
+                part *= weight
+                product += part
+        return product
+
+    def toarray(self) -> Floats:
+        """The matrix."""
+        matrix = self.straight * self.A
+        if self.swapped:
+            matrix += self.swapped * self.A.T
+        matrix[np.diag_indices(len(matrix))] += self.own
+        return matrix
 
 
 @dataclass(frozen=True)
@@ -25,12 +88,17 @@ class SideForm:
     square: Matrix | None
     linear: Floats
 
-    def values(self, E: Floats, product: Floats | None = None) -> Floats:
-        """Values of the rows of E, (m,); `product` is E N when the caller has it already."""
+    def values(self, E: Floats) -> Floats:
+        """Values of the rows of E, (m,); E N is never held as a whole."""
         values = E @ self.linear if self.linear.any() else np.zeros(len(E))
-        if self.square is not None:
-            values += np.einsum("ij,ij->i", times(E, self.square) if product is None else product, E)
+        N = None if self.square is None else factor(self.square)
+        for rows in slices(len(E) if N is not None else 0):
+            values[rows] += np.einsum("ij,ij->i", times(E[rows], N), E[rows])
         return values
+
+    def __add__(self, other: SideForm) -> SideForm:
+        square = None if self.square is None else self.square + other.square
+        return SideForm(square, self.linear + other.linear)
 
     def collapsed(self, Z: Floats | None) -> SideForm:
         """The same over features: rows of kernel values are Z z_a."""
@@ -59,25 +127,32 @@ class PairForm:
     constant: float
 
     @classmethod
-    def of(cls, table: Table, left: Ints, right: Ints, coefficients: Floats, n_examples: int) -> PairForm:
-        """The form of Σ_k θ_k K(·, (left_k, right_k)) over rows of kernel values with n_examples.
+    def of(cls, table: Table, sums: Sums) -> PairForm:
+        """The form of Σ_k θ_k K(·, (left_k, right_k)) over rows of kernel values with as many examples as A has rows.
 
-        With A[i, j] = Σ_{k: pair_k = (i, j)} θ_k, r = A·1 and s = Aᵀ·1:  Σ θ ac·bd = e_aᵀ A e_b,
-        Σ θ ac·bc = e_aᵀ diag(r) e_b,  Σ θ ac·ad = e_aᵀ ½(A + Aᵀ) e_a,  Σ θ ac² = e_aᵀ diag(r) e_a,  Σ θ ac = r·e_a.
+        Σ θ ac·bd = e_aᵀ A e_b,  Σ θ ac·bc = e_aᵀ diag(r) e_b,  Σ θ ac·ad = e_aᵀ ½(A + Aᵀ) e_a,
+        Σ θ ac² = e_aᵀ diag(r) e_a,  Σ θ ac = r·e_a. A dense A becomes A + Aᵀ where nothing else is asked for.
         """
         w = dict(table.terms)
-        A = sparse.csr_array((coefficients, (left, right)), shape=(n_examples, n_examples))
-        r, s = np.bincount(left, coefficients, n_examples), np.bincount(right, coefficients, n_examples)
+        A, r, s = sums.A, sums.r, sums.s
 
         def get(*names: str) -> float:
             return w.get(names, 0.0)
 
+        symmetric = get("ac", "bd") == get("ad", "bc")
+        whole = isinstance(A, np.ndarray)
+        if whole and symmetric:
+            add_transpose(A)
+
         def matrix(straight: float, swapped: float, on_left: float, on_right: float) -> Matrix | None:
             if not (straight or swapped or on_left or on_right):
                 return None
+            own = on_left * r + on_right * s
+            if whole:
+                return Mixed(A, straight, 0.0 if symmetric else swapped, own)
             # The sum of A and Aᵀ with equal weights is symmetric bit by bit.
             mixed = straight * A + swapped * A.T if straight != swapped else straight * (A + A.T)
-            return sparse.csr_array(mixed + sparse.diags_array(on_left * r + on_right * s))
+            return sparse.csr_array(mixed + sparse.diags_array(own))
 
         def side(half: float, squares: tuple[float, float], lines: tuple[float, float]) -> SideForm:
             return SideForm(matrix(half, half, *squares), lines[0] * r + lines[1] * s)
@@ -89,28 +164,34 @@ class PairForm:
             cross=matrix(get("ac", "bd"), get("ad", "bc"), get("ac", "bc"), get("ad", "bd")),
             left=left_part,
             right=left_part if at_left == at_right else side(*at_right),
-            constant=get() * float(coefficients.sum()),
+            constant=get() * sums.total,
         )
 
     @classmethod
-    def of_two_tables(
-        cls, table: Table, left: Ints, right: Ints, coefficients: Floats, n_left: int, n_right: int
-    ) -> PairForm:
-        """The same for two domains, over rows of kernel values with n_left and with n_right examples: ad = bc = 0."""
+    def of_two_tables(cls, table: Table, sums: Sums) -> PairForm:
+        """The same for two domains, over rows of kernel values with left and with right examples: ad = bc = 0."""
         w = dict(table.apart().terms)
 
-        def side(name: str, index: Ints, n: int) -> SideForm:
-            r, square = np.bincount(index, coefficients, n), w.get((name, name), 0.0)
+        def side(name: str, r: Floats) -> SideForm:
+            square = w.get((name, name), 0.0)
             return SideForm(sparse.diags_array(square * r).tocsr() if square else None, w.get((name,), 0.0) * r)
 
-        straight = w.get(("ac", "bd"), 0.0)
-        A = sparse.csr_array((coefficients, (left, right)), shape=(n_left, n_right))
+        straight, A = w.get(("ac", "bd"), 0.0), sums.A
+        if isinstance(A, np.ndarray):
+            A *= straight
         return cls(
-            cross=straight * A if straight else None,
-            left=side("ac", left, n_left),
-            right=side("bd", right, n_right),
-            constant=w.get((), 0.0) * float(coefficients.sum()),
+            cross=None if not straight else A if isinstance(A, np.ndarray) else straight * A,
+            left=side("ac", sums.r),
+            right=side("bd", sums.s),
+            constant=w.get((), 0.0) * sums.total,
         )
+
+    def __add__(self, other: PairForm) -> PairForm:
+        """The form of both sums together."""
+        left = self.left + other.left
+        cross = None if self.cross is None else self.cross + other.cross
+        right = left if self.same_sides else self.right + other.right
+        return PairForm(cross, left, right, self.constant + other.constant)
 
     def collapsed(self, Z: Floats | None, W: Floats | None) -> PairForm:
         """The same function over features of the left (Z) and right (W) examples: M becomes ZᵀMW.
@@ -131,13 +212,13 @@ class PairForm:
         """Whether what depends on one example is the same on both sides, as in every symmetric kernel."""
         return self.left is self.right
 
-    def at_left(self, E: Floats, product: Floats | None = None) -> Floats:
+    def at_left(self, E: Floats) -> Floats:
         """What depends on the left example only, half of the constant included, (rows,)."""
-        return 0.5 * self.constant + self.left.values(E, product)
+        return 0.5 * self.constant + self.left.values(E)
 
-    def at_right(self, E: Floats, product: Floats | None = None) -> Floats:
+    def at_right(self, E: Floats) -> Floats:
         """What depends on the right example only, half of the constant included, (rows,)."""
-        return 0.5 * self.constant + self.right.values(E, product)
+        return 0.5 * self.constant + self.right.values(E)
 
 
 def fold(matrix: Matrix, Z: Floats | None, W: Floats | None) -> Matrix:
@@ -151,12 +232,27 @@ def fold(matrix: Matrix, Z: Floats | None, W: Floats | None) -> Matrix:
 
 
 def times(E: Floats, matrix: Matrix) -> Floats:
-    """E @ matrix, through the non-zeros when these are fewer than one entry in twelve."""
-    if not sparse.issparse(matrix):
-        return E @ matrix
-    if matrix.nnz * 12 > matrix.shape[0] * matrix.shape[1]:
-        return E @ matrix.toarray()
-    return (matrix.T @ E.T).T
+    """E @ matrix, through the non-zeros when these are few."""
+    matrix = factor(matrix)
+    if isinstance(matrix, Mixed):
+        return matrix.after(E)
+    return (matrix.T @ E.T).T if sparse.issparse(matrix) else E @ matrix
+
+
+def factor(matrix: Matrix) -> Matrix:
+    """The matrix as products want it: dense, unless its non-zeros are few."""
+    return matrix.toarray() if sparse.issparse(matrix) and not is_few(matrix) else matrix
+
+
+def is_few(matrix: Matrix) -> bool:
+    """Whether a matrix is held, and worth multiplying, by its non-zeros."""
+    return sparse.issparse(matrix) and bool(matrix.nnz <= FEW * matrix.shape[0] * matrix.shape[1])
+
+
+def slices(n: int, parts: int = ROWS) -> Iterator[slice]:
+    """0 … n − 1 in so many parts of equal size."""
+    step = max(64, -(-n // parts))
+    return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
 def _dense(matrix: Matrix | None) -> Matrix | None:

@@ -1,13 +1,14 @@
 """The memory plan: what is held of these pairs within the budget, and which operator that allows.
 
-One rule: `fixed` (all that is held whatever the solver does) plus the working set (what the solver may take) stays
-within the budget. Everyone who needs memory later asks the plan for it, in bytes.
+One rule: what is held whatever the solver does, its temporaries included, plus what the solver may take stays within
+the budget. Everyone who needs memory later asks the plan for it, in bytes. Counted is what a fit allocates: examples,
+pairs and labels are the caller's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Literal
 
@@ -18,11 +19,24 @@ from pairlearn.pair_kernels import PairKernel
 from pairlearn.words import counted, crossed
 
 Kind = Literal["product", "blocked"]
-PER_PAIR = 8 * 9
-"""Bytes per pair that every solver needs: bounds, labels, coefficients, gradient, selection keys, columns."""
-
+PER_PAIR = {
+    "left and right example, or the order by these": 8,
+    "number among the given pairs": 8,
+    "label": 8,
+    "box, lower and upper bound": 24,
+    "coefficient and residual": 16,
+    "keys, noise and partition that choose a working set; or change and product of a step": 20,
+}
+"""Bytes per pair that a fit holds or passes through, whatever the kernel."""
+PER_ENTRY = 2.4
+"""Gram matrices' worth of a fast product over one: itself, its product with the coefficients, their sparse sums."""
+PER_FEATURE = 3
+"""Tables of features: themselves, their product with the coefficients, those of a working set."""
+PER_BLOCK = {True: 1, False: 6}
+"""Blocks' worth of one block of kernel values, with a Gram matrix to look them up in and without: values of the
+examples in it, of parts of the kernel, the result."""
 LEAST_SET = 2 * 8 * 512**2
-"""Bytes without which no plan is made: room for a working set of some 590 pairs."""
+"""Bytes without which no plan is made: room for a working set of some 570 pairs."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +61,10 @@ class Plan:
         """Bytes that one block of kernel values may take."""
         return block_bytes(self.budget)
 
+    def after(self, taken: int) -> Plan:
+        """The same after a fit whose solver took so many bytes: `bytes` is what was used then."""
+        return replace(self, bytes=self.budget - self.memory + min(taken, self.memory))
+
     def __str__(self) -> str:
         held = "base Gram matrix held" if self.gram else "base kernel values computed anew"
         return (
@@ -68,8 +86,8 @@ def check_budget(memory_budget: float | None) -> int:
 
 
 def block_bytes(budget: int) -> int:
-    """Bytes for one block of kernel values: 128 MiB, or an eighth of a small budget."""
-    return min(2**27, budget // 8)
+    """Bytes for one block of kernel values: 16 MiB, or less of a small budget, since PER_BLOCK of them are reserved."""
+    return min(2**24, budget // 64)
 
 
 # --------------------------------------------------------------------------- the choice
@@ -77,12 +95,12 @@ def block_bytes(budget: int) -> int:
 
 @dataclass(frozen=True)
 class Needs:
-    """What pairs need, in bytes: per pair, for the Gram matrices of all bases, for features (None: some have none).
+    """What pairs need, in bytes: for all pairs, per Gram matrix (of all bases), for features (None: some have none).
 
     `products` says that the kernel is a sum of tables and of views with features, so that fast products serve it.
     """
 
-    per_pair: int
+    pairs: int
     gram: int
     features: int | None
     products: bool
@@ -106,11 +124,13 @@ def make_plan(
     ranks: Mapping[Kernel, int],
     width: int = 0,
     products: bool = True,
+    copies: int = 0,
 ) -> Plan:
     """The plan for n pairs of m examples (or of m₁ × m₂, in two domains).
 
     `ranks` gives the feature dimension of bases that have one, `width` the number of features per pair; `products`
-    says whether every view has features. Nothing is computed or allocated: sizes are all that a plan needs.
+    says whether every view has features; `copies` are bytes of examples that are held or passed through beside the
+    caller's. Nothing is computed or allocated: sizes are all that a plan needs.
 
     >>> import pairlearn as pl
     >>> kernel = pl.pair_kernel("tensor").on(pl.kernels.Gaussian(1.0))
@@ -120,21 +140,36 @@ def make_plan(
     """
     sizes = n_examples if isinstance(n_examples, tuple) else (n_examples,)
     needs = Needs(
-        per_pair=(PER_PAIR + 8 * width) * n_pairs,
+        pairs=bytes_of_pairs(n_pairs, width) + copies,
         gram=8 * sum(m**2 for m in sizes) * len(kernel.bases),
-        features=3 * 8 * max(sizes) * sum(ranks.values()) if all(base in ranks for base in kernel.bases) else None,
+        features=PER_FEATURE * 8 * max(sizes) * sum(ranks.values())
+        if all(base in ranks for base in kernel.bases)
+        else None,
         products=products and kernel.split()[2] is None,
     )
     choice = choose(needs, budget)
     rest = budget - choice.fixed
     if rest < LEAST_SET:
-        raise _too_large(n_pairs, sizes, choice.fixed + LEAST_SET, budget)
+        raise too_large(n_pairs, sizes, choice.fixed + LEAST_SET, budget)
     working_set = order_within(rest)
     most = choice.fixed + BYTES * min(n_pairs, working_set) ** 2
     return Plan(choice.kind, choice.gram, working_set, most, budget, rest)
 
 
-def _too_large(n_pairs: int, sizes: tuple[int, ...], needed: int, budget: int) -> TooLargeError:
+def bytes_of_pairs(n_pairs: int, width: int) -> int:
+    """What n pairs take whatever the operator, with so many numbers that views show of each."""
+    return (sum(PER_PAIR.values()) + 8 * width) * n_pairs
+
+
+def refuse_hopeless(n_pairs: int, width: int, sizes: tuple[int, ...], budget: int) -> None:
+    """Refuse pairs for which no plan has room, before anything is computed of them."""
+    needed = bytes_of_pairs(n_pairs, width) + PER_BLOCK[False] * block_bytes(budget) + LEAST_SET
+    if needed > budget:
+        raise too_large(n_pairs, sizes, needed, budget)
+
+
+def too_large(n_pairs: int, sizes: tuple[int, ...], needed: int, budget: int) -> TooLargeError:
+    """What these pairs need at least, and what to do."""
     return TooLargeError(
         f"{counted(n_pairs, 'pair')} of {crossed(sizes, 'example')} need about {needed / 2**20:,.1f} MiB, "
         f"but the budget is {budget / 2**20:,.1f} MiB; raise memory_budget, train on fewer pairs "
@@ -145,16 +180,16 @@ def _too_large(n_pairs: int, sizes: tuple[int, ...], needed: int, budget: int) -
 def choose(needs: Needs, budget: int) -> Choice:
     """The fastest operator that leaves room for a working set: products, with a Gram matrix if it fits, else blocks.
 
-    A fast product holds a Gram matrix, its product with the coefficients and one block, three times its size; over
-    features three tables of these, and then the Gram matrix only serves single rows. Blocks need it twice while it
-    is computed.
+    Over features the Gram matrix only serves single rows, so that the working set may take twice its size first. The
+    last choice is what is left when nothing fits.
     """
-    room = budget - needs.per_pair - LEAST_SET
-    if needs.products and needs.features is not None:
-        gram = 3 * needs.gram <= room
-        return Choice("product", gram, needs.per_pair + needs.features + (needs.gram if gram else 0))
-    if needs.products and 3 * needs.gram <= room:
-        return Choice("product", True, needs.per_pair + 3 * needs.gram)
-    block = block_bytes(budget)
-    gram = 2 * needs.gram + block <= room
-    return Choice("blocked", gram, needs.per_pair + (2 * needs.gram if gram else 0) + block)
+    held, anew = (needs.pairs + times * block_bytes(budget) for times in (PER_BLOCK[True], PER_BLOCK[False]))
+    gram, features = needs.gram, needs.features
+    found = []
+    if needs.products and features is not None:
+        found += [(Choice("product", True, held + features + gram), 2 * gram)]
+        found += [(Choice("product", False, anew + features), 0)]
+    elif needs.products:
+        found += [(Choice("product", True, held + int(PER_ENTRY * gram)), 0)]
+    found += [(Choice("blocked", True, anew + gram), gram), (Choice("blocked", False, anew), 0)]
+    return next((choice for choice, more in found if choice.fixed + more + LEAST_SET <= budget), found[-1][0])

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
 from scipy import sparse
 
 from pairlearn import loops
+from pairlearn.linalg.symmetric import transposed
 from pairlearn.linalg.threads import blas_threads
-from pairlearn.operators.base import PairOperator
-from pairlearn.operators.form import Matrix, PairForm, SideForm, times
-from pairlearn.operators.rows import PairRows
+from pairlearn.operators.base import PairOperator, pieces
+from pairlearn.operators.form import Matrix, PairForm, SideForm, factor, is_few, slices, times
+from pairlearn.operators.rows import PairRows, diagonal_by_parts
 from pairlearn.operators.source import AnySource, Source
-from pairlearn.operators.thin import Thin, thin_table
+from pairlearn.operators.thin import Thin, projection, thin_table
 from pairlearn.pair_kernels import Table
 from pairlearn.pairs import Triangle
 from pairlearn.types import Floats, Ints
 
-FEW = 0.03
+FEW_PAIRS = 0.03
 """Below this share of all m² pairs single dot products beat whole matrix products."""
 
 
@@ -39,14 +41,14 @@ class ProductOperator(PairOperator):
         self.pairs, self.triangle = PairRows(left, right), triangle
         self.n_pairs = len(left)
         m = source.left.n_examples
-        self.step = max(64, -(-m // 16))
         self._order: Ints | None = None
-        if triangle is None and self.n_pairs > FEW * m * source.right.n_examples:
+        if triangle is None and self.n_pairs > FEW_PAIRS * m * source.right.n_examples:
             self._order = np.argsort(left, kind="stable")
-            self._starts = np.searchsorted(left[self._order], np.arange(0, m + self.step, self.step))
+            ends = [rows.stop for rows in slices(m)]
+            self._starts = np.concatenate([[0], np.cumsum(np.bincount(left, minlength=m))[np.array(ends) - 1]])
 
     def diagonal(self) -> Floats:
-        return self.source.table_diagonal(self.table, self.pairs)
+        return diagonal_by_parts(self.pairs, lambda part: self.source.table_diagonal(self.table, part))
 
     def submatrix(self, rows: Ints, cols: Ints | None = None) -> Floats:
         cols = rows if cols is None else cols
@@ -55,55 +57,56 @@ class ProductOperator(PairOperator):
     def thin(self) -> Thin | None:
         return thin_table(self.table, self.source, self.pairs.left, self.pairs.right)
 
+    def thin_size(self) -> tuple[int, int] | None:
+        return None if projection(self.table, self.source) is None else (2, self.source.left.rows.shape[1])
+
     def form(self, coefficients: Floats) -> PairForm:
         """The quadratic form of these coefficients over the rows of examples."""
-        used = np.nonzero(coefficients)[0]
-        return self.source.form(self.table, self.pairs.take(used), coefficients[used])
+        return self.source.form(self.table, self.pairs, coefficients)
 
     def blocks(self, coefficients: Floats) -> Iterator[tuple[int, Floats]]:
         form, E, F = self.form(coefficients), self.source.left.rows, self.source.right.rows
         with blas_threads(2.0 * E.shape[0] * E.shape[1] ** 2):
-            T = None if form.cross is None else _rows_times(self.source.left, form.cross)
-            at_left = form.at_left(E, _square_product(self.source.left, form.left))
-            at_right = at_left if form.same_sides else form.at_right(F, _square_product(self.source.right, form.right))
-        if T is not None and self.triangle is not None:
-            yield from self._triangle_blocks(T, E, at_left, at_right, self.triangle)
-        elif T is not None and self._order is not None:
-            yield 0, self._gathered(T, F, at_left, at_right, self._order)
+            at_left = _side_values(self.source.left, form.left, form.constant)
+            at_right = at_left if form.same_sides else _side_values(self.source.right, form.right, form.constant)
+            crossed = None if form.cross is None else Crossed.of(self.source.left, form.cross)
+        if crossed is not None and self.triangle is not None:
+            yield from self._triangle_blocks(crossed, E, at_left, at_right, self.triangle)
+        elif crossed is not None and self._order is not None:
+            yield from pieces(self._gathered(crossed, F, at_left, at_right, self._order))
         else:
+            T = None if crossed is None else crossed.all_rows()
             yield from self._sampled_blocks(T, F, at_left, at_right)
 
     def _triangle_blocks(
-        self, T: Floats, E: Floats, at_left: Floats, at_right: Floats, triangle: Triangle
+        self, crossed: Crossed, E: Floats, at_left: Floats, at_right: Floats, triangle: Triangle
     ) -> Iterator[tuple[int, Floats]]:
         """Row blocks of the upper triangle: half the work of the whole product."""
         shift = 0 if triangle.reflexive else 1
         offsets = np.asarray(triangle.offset(np.arange(len(E) + 1, dtype=np.int64)))
-        for first in range(0, len(E), self.step):
-            start, stop = offsets[first], offsets[min(first + self.step, len(E))]
+        for rows in slices(len(E)):
+            start, stop = offsets[rows.start], offsets[rows.stop]
             with blas_threads(2.0 * self.n_pairs * E.shape[1]):
-                S = T[first : first + self.step] @ E[first:].T
+                S = crossed.rows(rows) @ E[rows.start :].T
             values = np.zeros(stop - start)
-            loops.products.add_triangle(S, first, shift, offsets - start, at_left, at_right, values)
+            loops.products.add_triangle(S, rows.start, shift, offsets - start, at_left, at_right, values)
             yield int(start), values
 
-    def _gathered(self, T: Floats, F: Floats, at_left: Floats, at_right: Floats, order: Ints) -> Floats:
+    def _gathered(self, crossed: Crossed, F: Floats, at_left: Floats, at_right: Floats, order: Ints) -> Floats:
         """Many pairs in any order: whole row blocks, of which each pair picks its value."""
-        values = np.zeros(self.n_pairs)
-        for number, first in enumerate(range(0, len(T), self.step)):
+        values, (left, right) = np.zeros(self.n_pairs), (self.pairs.left, self.pairs.right)
+        for number, rows in enumerate(slices(len(at_left))):
             chosen = order[self._starts[number] : self._starts[number + 1]]
             if len(chosen):
-                with blas_threads(2.0 * T.size * len(F)):
-                    S = T[first : first + self.step] @ F.T
-                left, right = self.pairs.left, self.pairs.right
-                loops.products.add_gathered(S, first, chosen, left, right, at_left, at_right, values)
+                with blas_threads(2.0 * len(at_left) * F.size):
+                    S = crossed.rows(rows) @ F.T
+                loops.products.add_gathered(S, rows.start, chosen, left, right, at_left, at_right, values)
         return values
 
     def _sampled_blocks(
         self, T: Floats | None, F: Floats, at_left: Floats, at_right: Floats, step: int = 2**20
     ) -> Iterator[tuple[int, Floats]]:
         """Few pairs: one dot product each, a million pairs at a time."""
-        T = None if T is None else np.ascontiguousarray(T)
         for start in range(0, self.n_pairs, step):
             left, right = self.pairs.left[start : start + step], self.pairs.right[start : start + step]
             values = np.zeros(len(left))
@@ -113,27 +116,61 @@ class ProductOperator(PairOperator):
             yield start, values
 
 
-def _rows_times(source: Source, matrix: Matrix) -> Floats:
-    """E M; a Gram matrix is symmetric, which saves a transposition."""
-    return gram_times(source.rows, matrix) if source.features is None else times(source.rows, matrix)
+@dataclass(frozen=True)
+class Crossed:
+    """T = E M, whose rows are asked for block by block: the whole, where it is cheap through non-zeros, or a factor."""
+
+    whole: Floats | None
+    E: Floats
+    M: Matrix
+
+    @classmethod
+    def of(cls, source: Source, M: Matrix) -> Crossed:
+        """E the rows of this source."""
+        if source.features is None and is_few(M):
+            return cls(gram_times(source.rows, M), source.rows, M)
+        return cls(None, source.rows, factor(M))
+
+    def rows(self, part: slice) -> Floats:
+        """These rows of T."""
+        return times(self.E[part], self.M) if self.whole is None else self.whole[part]
+
+    def all_rows(self) -> Floats:
+        """T, whose rows lie in one piece each."""
+        if self.whole is None:
+            return np.ascontiguousarray(times(self.E, self.M))
+        return transposed(self.whole.T)
 
 
-def _square_product(source: Source, side: SideForm) -> Floats | None:
-    """E N of one side, None where N is zero."""
-    return None if side.square is None else _rows_times(source, side.square)
+def _side_values(source: Source, side: SideForm, constant: float) -> Floats:
+    """What depends on one example of a pair only, half of the constant included, (m,).
+
+    Through few non-zeros of N the sum over columns j of (K N)[i, j] K[i, j] goes by some rows of Nᵀ K after the other.
+    """
+    K, N = source.rows, side.square
+    if N is None or source.features is not None or not is_few(N):
+        return 0.5 * constant + side.values(K)
+    values = 0.5 * constant + SideForm(None, side.linear).values(K)
+    transposed = sparse.csr_array(N.T)
+    for rows in slices(len(K)):
+        values += np.einsum("ji,ji->i", _rows_of(transposed, rows, K), K[rows])
+    return values
 
 
 def gram_times(K: Floats, matrix: Matrix) -> Floats:
-    """K @ matrix for a symmetric K, through the non-zeros when they are few.
+    """K @ matrix for a symmetric K, through few non-zeros.
 
     (K M)ᵀ = Mᵀ K, so rows of K are added, which lie in one piece in memory, and nothing is transposed.
     """
-    if not sparse.issparse(matrix) or matrix.nnz * 12 > matrix.shape[0] * matrix.shape[1]:
-        return times(K, matrix)
-    transposed = sparse.csr_array(matrix.T)
-    out = np.empty((matrix.shape[1], len(K)))
-    loops.products.add_rows(transposed.indptr, transposed.indices, transposed.data, K, out)
-    return out.T
+    return _rows_of(sparse.csr_array(matrix.T), slice(0, matrix.shape[1]), K).T
+
+
+def _rows_of(matrix: sparse.csr_array, rows: slice, K: Floats) -> Floats:
+    """These rows of matrix @ K."""
+    out = np.empty((rows.stop - rows.start, K.shape[1]))
+    indptr = matrix.indptr[rows.start : rows.stop + 1]
+    loops.products.add_rows(indptr, matrix.indices, matrix.data, K, out)
+    return out
 
 
 class FeatureOperator(PairOperator):
@@ -146,6 +183,9 @@ class FeatureOperator(PairOperator):
     def thin(self) -> Thin | None:
         return Thin(sparse.csr_array(self.Z), np.eye(self.Z.shape[1]))
 
+    def thin_size(self) -> tuple[int, int] | None:
+        return self.Z.shape[1], self.Z.shape[1]
+
     def diagonal(self) -> Floats:
         return np.einsum("ij,ij->i", self.Z, self.Z)
 
@@ -153,7 +193,7 @@ class FeatureOperator(PairOperator):
         return self.Z[rows] @ self.Z[rows if cols is None else cols].T
 
     def blocks(self, coefficients: Floats) -> Iterator[tuple[int, Floats]]:
-        yield 0, self.Z @ (coefficients @ self.Z)
+        yield from pieces(self.Z @ (coefficients @ self.Z))
 
 
 class SumOperator(PairOperator):
@@ -168,8 +208,16 @@ class SumOperator(PairOperator):
         found = [part for part in parts if part is not None]
         return reduce(Thin.beside, found) if len(found) == len(parts) else None
 
+    def thin_size(self) -> tuple[int, int] | None:
+        sizes = [part.thin_size() for part in self.parts]
+        found = [size for size in sizes if size is not None]
+        return (sum(size[0] for size in found), sum(size[1] for size in found)) if len(found) == len(sizes) else None
+
     def diagonal(self) -> Floats:
-        return np.sum([part.diagonal() for part in self.parts], axis=0)
+        total = self.parts[0].diagonal()
+        for part in self.parts[1:]:
+            total += part.diagonal()
+        return total
 
     def submatrix(self, rows: Ints, cols: Ints | None = None) -> Floats:
         total = self.parts[0].submatrix(rows, cols)
@@ -181,4 +229,4 @@ class SumOperator(PairOperator):
         total = np.zeros(self.n_pairs)
         for part in self.parts:
             part.add_product(coefficients, total)
-        yield 0, total
+        yield from pieces(total)

@@ -53,9 +53,11 @@ class Resolved:
         return {base: rank for base, rank in ranks.items() if 0 < 2 * rank < max(self.sizes)}
 
     @property
-    def width(self) -> int:
-        """Numbers per pair in what the views show."""
-        return sum(_width(table) for table in self.shown.values() if isinstance(table, np.ndarray))
+    def copies(self) -> int:
+        """Bytes of examples beside the caller's: those in use only, and twice in float64 while they are compared."""
+        tables = zip(self.pairs.tables.sides, self.tables, strict=True)
+        sizes = [(used.size, 0 if used is given else used.nbytes) for used, given in tables if _is_array(used)]
+        return sum(2 * 8 * size + copied for size, copied in sizes)
 
 
 def resolve(kernel: PairKernel, pairs: Pairs) -> Resolved:
@@ -86,11 +88,28 @@ def _resolved_base(base: Kernel, tables: tuple[Examples, ...]) -> Kernel:
 
 
 def _resolved_views(kernel: PairKernel, pairs: Pairs, shown: Shown) -> dict[tuple[View, Kernel], Kernel]:
+    seen = [leaf for leaf in kernel.leaves if isinstance(leaf, ViewKernel)]
+    if all(type(leaf.kernel).resolved is Kernel.resolved for leaf in seen):  # nothing to fix, and no copies
+        return {(leaf.view, leaf.kernel): leaf.kernel for leaf in seen}
     # No parameter may depend on the order in which a pair is given; pairs of two tables have only one.
     orders = [shown, show(kernel, pairs.swapped())] if len(pairs.tables.sides) == 1 else [shown]
     both = {key: stack_examples(*(tables[key] for tables in orders)) for key in shown}
-    seen = [leaf for leaf in kernel.leaves if isinstance(leaf, ViewKernel)]
     return {(leaf.view, leaf.kernel): leaf.kernel.resolved(both[leaf.view, leaf.swapped[0]]) for leaf in seen}
+
+
+def shown_width(kernel: PairKernel, pairs: Pairs) -> int:
+    """Numbers per pair that a fit holds or passes through of what the views show, found on one pair.
+
+    What is shown and its features; both orders twice where a kernel on them has parameters to be fixed.
+    """
+    leaves = [leaf for leaf in kernel.leaves if isinstance(leaf, ViewKernel)]
+    fixed = all(type(leaf.kernel).resolved is Kernel.resolved for leaf in leaves)
+    shown = show(kernel, pairs[:1]) if leaves else {}
+    return (2 if fixed else 4) * sum(_width(table) for table in shown.values() if _is_array(table))
+
+
+def _is_array(table: Examples) -> bool:
+    return isinstance(table, np.ndarray)
 
 
 def _known(tables: tuple[Floats | None, ...]) -> bool:

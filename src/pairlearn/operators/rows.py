@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -73,3 +73,16 @@ def show(kernel: PairKernel, pairs: Pairs, *, both_orders: bool = False) -> Show
         )
     orders = {order: pairs.swapped() if order else pairs for order in {order for _, order in wanted}}
     return {(view, order): view.show(orders[order]) for view, order in wanted}
+
+
+DIAGONAL = 2**16
+"""Pairs whose self values are computed together."""
+
+
+def diagonal_by_parts(pairs: PairRows, self_values: Callable[[PairRows], Floats]) -> Floats:
+    """Self values of all pairs, (n,), some pairs after the other."""
+    values = np.empty(len(pairs))
+    for start in range(0, len(pairs), DIAGONAL):
+        part = np.arange(start, min(start + DIAGONAL, len(pairs)))
+        values[part] = self_values(pairs.take(part))
+    return values

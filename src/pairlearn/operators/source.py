@@ -6,20 +6,28 @@ asks which of them it has: `left` and `right` (the sources of either side), `tab
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 
-from pairlearn.examples import count_examples, take_examples
+from pairlearn.examples import by_blocks, count_examples, take_examples
 from pairlearn.kernels import Kernel
 from pairlearn.operators.fill import fill, fill_apart, fill_self
-from pairlearn.operators.form import PairForm
+from pairlearn.operators.form import FEW, PairForm, Sums
 from pairlearn.operators.rows import PairRows
 from pairlearn.pair_kernels import Table
 from pairlearn.types import Examples, Floats, Ints
 
 ELEMENTS = 256
 """Single values that are computed together: of a square block of this size only the diagonal is kept."""
+
+PART = 2**16
+"""Pairs with coefficients that are summed up together where a form is the sum of parts."""
+MANY = 2**16
+"""Coefficients from which on a matrix of all sums is worth a compiled loop."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +89,8 @@ class Source:
         if self.matrix is not None:
             return self.matrix[rows, cols]
         if self.features is not None:
-            return np.einsum("ij,ij->i", self.features[rows], self.features[cols])
+            Z = self.features
+            return by_blocks(rows, cols, lambda a, b: np.einsum("ij,ij->i", Z[a], Z[b]), Z.shape[1])
         values = np.empty(len(rows))
         for start in range(0, len(rows), ELEMENTS):
             part = slice(start, start + ELEMENTS)
@@ -104,8 +113,7 @@ class Source:
 
     def form(self, table: Table, pairs: PairRows, coefficients: Floats) -> PairForm:
         """Σ_k θ_k K(·, pair_k) as a quadratic form over the rows of examples."""
-        form = PairForm.of(table, pairs.left, pairs.right, coefficients, self.n_examples)
-        return form.collapsed(self.features, self.features)
+        return form_of(PairForm.of, table, pairs, coefficients, (self, self))
 
 
 @dataclass(frozen=True)
@@ -131,12 +139,36 @@ class TwoSources:
 
     def form(self, table: Table, pairs: PairRows, coefficients: Floats) -> PairForm:
         """Σ_k θ_k K(·, pair_k) as a quadratic form over the rows of left and of right examples."""
-        sizes = self.left.n_examples, self.right.n_examples
-        form = PairForm.of_two_tables(table, pairs.left, pairs.right, coefficients, *sizes)
-        return form.collapsed(self.left.features, self.right.features)
+        return form_of(PairForm.of_two_tables, table, pairs, coefficients, (self.left, self.right))
 
 
 AnySource = Source | TwoSources
+
+
+def form_of(
+    make: Callable[[Table, Sums], PairForm],
+    table: Table,
+    pairs: PairRows,
+    coefficients: Floats,
+    sides: tuple[Source, Source],
+) -> PairForm:
+    """The form of all pairs with θ ≠ 0, over features where both sides have any.
+
+    Over features it is the sum of the forms of some pairs after the other; over rows of a Gram matrix many pairs are
+    summed up in a matrix of its size. Either way no copy of all pairs is made.
+    """
+    shape = sides[0].n_examples, sides[1].n_examples
+    Z, W = (side.features for side in sides)
+    if Z is None and W is None and np.count_nonzero(coefficients) > max(MANY, FEW * shape[0] * shape[1]):
+        return make(table, Sums.dense(pairs.left, pairs.right, coefficients, shape))
+    parts = ((pairs.left[used], pairs.right[used], coefficients[used]) for used in _nonzeros(coefficients))
+    return reduce(add, (make(table, Sums.sparse(*part, shape)).collapsed(Z, W) for part in parts))
+
+
+def _nonzeros(values: Floats) -> Iterator[Ints]:
+    """The places of the non-zeros, at once if they are few, else some after the other."""
+    step = PART if np.count_nonzero(values) > PART else max(1, len(values))
+    return (start + np.nonzero(values[start : start + step])[0] for start in range(0, max(1, len(values)), step))
 
 
 def join_sources(sides: list[Source]) -> AnySource:

@@ -34,6 +34,12 @@ class Thin:
         """Upper bound of the rank of K."""
         return self.L.shape[1]
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of both factors and of the matrices that a weighted product passes through."""
+        S, passing = self.S, 8 * len(self.L) ** 2 + (0 if self.triangular else self.L.nbytes)
+        return int(S.data.nbytes + S.indices.nbytes + S.indptr.nbytes + self.L.nbytes + passing)
+
     def __matmul__(self, x: Floats) -> Floats:
         """K x."""
         return self.spread(self.gathered(x))
@@ -63,24 +69,31 @@ class Thin:
         return Thin(sparse.hstack([self.S, other.S], format="csr"), block_diag(self.L, other.L))
 
 
+def projection(table: Table, source: AnySource) -> tuple[float, float] | None:
+    """(w, sign) where the table is w(φ(a) ± φ(b))·(φ(c) ± φ(d)) on one table of examples, else None."""
+    scale = dict(table.terms).get(("ac",), 0.0)
+    for name, sign in (("difference", -1.0), ("direct_sum", 1.0)):
+        if isinstance(source, Source) and scale > 0 and table.terms == PROJECTIONS[name].scaled(2.0 * scale).terms:
+            return scale, sign
+    return None
+
+
 def thin_table(table: Table, source: AnySource, left: Ints, right: Ints) -> Thin | None:
     """½(e_a ± e_b) K (e_c ± e_d)ᵀ for multiples of `difference` and `direct_sum` on one table, else None.
 
     Their value is an inner product of φ(a) ± φ(b) and φ(c) ± φ(d), so with K = L Lᵀ a row of S has two entries ±√w,
     at the examples of its pair.
     """
-    if not isinstance(source, Source):
+    found = projection(table, source)
+    if found is None or not isinstance(source, Source):
         return None
-    scale = dict(table.terms).get(("ac",), 0.0)
-    for name, sign in (("difference", -1.0), ("direct_sum", 1.0)):
-        if scale > 0 and table.terms == PROJECTIONS[name].scaled(2.0 * scale).terms:
-            order, L = _rows(source)
-            n, ones = len(left), np.full(len(left), np.sqrt(scale))
-            columns = np.stack([order[left], order[right]], axis=1).ravel()
-            values = np.stack([ones, sign * ones], axis=1).ravel()
-            S = sparse.csr_array((values, columns, np.arange(0, 2 * n + 1, 2)), shape=(n, source.n_examples))
-            return Thin(S, L, triangular=source.features is None and L.shape[0] == L.shape[1])
-    return None
+    scale, sign = found
+    order, L = _rows(source)
+    n, ones = len(left), np.full(len(left), np.sqrt(scale))
+    columns = np.stack([order[left], order[right]], axis=1).ravel()
+    values = np.stack([ones, sign * ones], axis=1).ravel()
+    S = sparse.csr_array((values, columns, np.arange(0, 2 * n + 1, 2)), shape=(n, source.n_examples))
+    return Thin(S, L, triangular=source.features is None and L.shape[0] == L.shape[1])
 
 
 def _rows(source: Source) -> tuple[Ints, Floats]:

@@ -56,10 +56,11 @@ class Triangle:
 
     def all_columns(self) -> Columns:
         """Left and right example of every pair."""
-        rows, shift = np.arange(self.n_examples), 0 if self.reflexive else 1
-        left = np.repeat(rows.astype(np.int32), self.n_examples - shift - rows)
-        right = np.arange(len(self), dtype=np.int64) - self.offset(rows)[left] + left + shift
-        return left, right.astype(np.int32)
+        m, shift = self.n_examples, 0 if self.reflexive else 1
+        rows, right = np.arange(m, dtype=np.int32), np.empty(len(self), dtype=np.int32)
+        for i in range(m):  # four bytes per pair, and nothing in between
+            right[self.offset(i) : self.offset(i + 1)] = rows[i + shift :]
+        return np.repeat(rows, m - shift - rows), right
 
 
 def check_columns(left: Any, right: Any, n_left: int, n_right: int) -> Columns:

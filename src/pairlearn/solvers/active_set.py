@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,7 +20,7 @@ from pairlearn.solvers.inner.subproblem import Outcome, Subproblem
 from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status
 from pairlearn.solvers.stagnation import Stagnation
 from pairlearn.solvers.tuning import TUNING, Tuning
-from pairlearn.solvers.whole import Situation, shortcut
+from pairlearn.solvers.whole import Situation, bytes_of_path, shortcut
 from pairlearn.solvers.working_set import WorkingSet, steepest_pairs
 from pairlearn.types import Floats, Ints
 
@@ -87,10 +87,11 @@ class _Run:
         self.history: list[Progress] = []
         self.theta = np.zeros(len(problem)) if start is None else start.copy()
         limit = options.max_working_set
-        self.working = WorkingSet(operator, min(limit, len(problem)), self.tuning.block)
+        self.working = WorkingSet(operator, min(limit, len(problem)))
         self.least_tol = self.tuning.final * options.tol
         self.inner = InnerSolver(self.tuning, self.least_tol, max(self.tuning.small, int(FACTORED * limit)))
         self.stagnation = Stagnation(self.tuning.stale)
+        self.taken = 0
 
     def solution(self) -> Solution:
         """What is found until the end, whatever ends it."""
@@ -98,7 +99,8 @@ class _Run:
         with blas_threads(0):
             with suppress(KeyboardInterrupt):
                 status = self._iterate()
-            return finish(self.problem, self.operator, self.theta, status, self.options.tol, tuple(self.history))
+            found = finish(self.problem, self.operator, self.theta, status, self.options.tol, tuple(self.history))
+            return replace(found, taken=self.taken)
 
     def _iterate(self) -> Status:
         self._refresh()
@@ -171,8 +173,13 @@ class _Run:
         return outcome
 
     def _situation(self, gap: float) -> Situation:
-        distance = gap / self.options.tol
-        return Situation(self.problem, self.operator, self.theta, distance, self.options.memory, self.rng, self.tuning)
+        distance, memory = gap / self.options.tol, self.options.memory - self._held
+        return Situation(self.problem, self.operator, self.theta, distance, memory, self.rng, self.tuning)
+
+    @property
+    def _held(self) -> int:
+        """Bytes of the working set and of its largest factor."""
+        return self.working.nbytes + self.inner.taken
 
     def _solve_whole(self, Q: Quadratic) -> Outcome:
         p = self.problem
@@ -180,6 +187,7 @@ class _Run:
         def report(x: Floats, v: Floats) -> bool:
             return self._report(x, v, self._gap(x, v), len(p))
 
+        self.taken = max(self.taken, self._held + bytes_of_path(p, self.tuning) + Q.factor_bytes)
         whole = Subproblem(Q, self.theta, self.v, p.box, p.constrained)
         return InteriorPoint(self.tuning, report).run(whole, self.least_tol, self.clock)
 
@@ -193,6 +201,7 @@ class _Run:
         sub = Subproblem(Q, self.theta[W], self.v[W], p.box.take(W), p.constrained)
         if self.inner.solve(sub, self._inner_tol(gap), self.clock) is Outcome.NO_ROOM:
             self.working.limit = self.inner.room
+        self.taken = max(self.taken, self._held)
         if self.stagnation.steps:
             self.inner.patience = 1  # no patience helps against rounding
         change = np.zeros(len(p))

@@ -84,7 +84,8 @@ Callback = Callable[[Progress], bool | None]
 class Solution:
     """Coefficients θ, bias, and how good they are.
 
-    `gap` is the largest violation of the optimality conditions over all pairs, from a fresh float64 product.
+    `gap` is the largest violation of the optimality conditions over all pairs, from a fresh float64 product; `taken`
+    are the bytes that the solver took beside what every fit holds.
     """
 
     coefficients: Floats
@@ -93,3 +94,4 @@ class Solution:
     gap: float
     objective: float
     history: tuple[Progress, ...]
+    taken: int = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,14 +16,22 @@ from pairlearn.solvers.clock import Clock
 from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status
 from pairlearn.types import Floats
 
+SPARE = 4
+"""Rows' worth of memory that one row takes while it is computed."""
+
 
 class RowCache:
     """Rows of the Gram matrix, the least recently used dropped first."""
 
     def __init__(self, operator: PairOperator, memory: float) -> None:
-        self.operator, self.limit = operator, max(2, int(memory // (8 * operator.n_pairs)))
+        self.operator, self.limit = operator, max(2, int(memory // (8 * operator.n_pairs)) - SPARE)
         self._all_pairs = np.arange(operator.n_pairs)
         self._rows: OrderedDict[int, Floats] = OrderedDict()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the rows and of one more on its way."""
+        return 8 * self.operator.n_pairs * (len(self._rows) + SPARE)
 
     def __getitem__(self, i: int) -> Floats:
         row = self._rows.get(i)
@@ -65,7 +73,8 @@ class PlainSMO:
         status = Status.INTERRUPTED
         with suppress(KeyboardInterrupt):
             status = run.iterate()
-        return finish(problem, operator, run.theta, status, self.tol, tuple(run.history))
+        found = finish(problem, operator, run.theta, status, self.tol, tuple(run.history))
+        return replace(found, taken=run.rows.nbytes)
 
 
 class _Run:
@@ -81,6 +90,7 @@ class _Run:
     ) -> None:
         self.options, self.problem, self.operator, self.callback = options, problem, operator, callback
         self.theta = np.zeros(len(problem)) if start is None else start.copy()
+        self.rows = RowCache(operator, options.memory)
         self.history: list[Progress] = []
 
     def iterate(self) -> Status:
@@ -104,7 +114,7 @@ class _Run:
 
     def _set_up(self) -> None:
         p, n, operator = self.problem, len(self.problem), self.operator
-        self.rows, self.diagonal = RowCache(operator, self.options.memory), operator.diagonal()
+        self.diagonal = operator.diagonal()
         self.clock = Clock.start(self.options.time_budget)
         v = p.linear - (operator @ self.theta if self.theta.any() else np.zeros(n))
         self.box = self.theta, p.lower, p.upper, p.epsilon

@@ -30,8 +30,6 @@ class Tuning:
     stale: int = 20
     """Outer steps at a gap that rounding alone can explain, and that does not fall, before the fit ends; before that a
     fit of a kernel with values of 1e12 went on for 100,000 steps."""
-    block: int = 2**28
-    """Bytes of new rows of a working set computed at a time."""
 
     # -- SMO
 
@@ -84,8 +82,8 @@ class Tuning:
     """Pairs that must span all others, at half their number, for a kernel to count as one of low rank."""
     tiny_sample: int = 96
     """The same for a rank so low that all pairs at once cost less than a few outer steps (3 to 9, 51,360 pairs)."""
-    path_bytes: int = 500
-    """Memory of the interior point per pair."""
+    path_bytes: int = 220
+    """Memory of the interior point per pair, twice that where the kink of ε|θ| makes two parts of each coefficient."""
 
 
 TUNING = Tuning()

@@ -19,6 +19,9 @@ from pairlearn.solvers.problem import Problem
 from pairlearn.solvers.tuning import Tuning
 from pairlearn.types import Floats
 
+THIN_ENTRY = 40
+"""Bytes per entry of a sparse matrix while it is made: value, column, and both once more."""
+
 
 @dataclass(frozen=True)
 class Situation:
@@ -32,25 +35,35 @@ class Situation:
     rng: np.random.Generator
     tuning: Tuning
 
-    def has_room(self, columns: int = 0) -> bool:
-        """Whether the problem is large enough to ask, and the interior point has memory, with a dense (n, columns)."""
+    def has_room(self, per_pair: int, order: int) -> bool:
+        """Whether the problem is large enough to ask, and there is memory for the interior point on all pairs.
+
+        `per_pair` are the bytes of the form for each pair, `order` is that of its equations.
+        """
         n = len(self.problem)
-        return n >= self.tuning.small and (self.tuning.path_bytes + 8 * columns) * n <= self.memory
+        needed = bytes_of_path(self.problem, self.tuning) + per_pair * n + 5 * 8 * order**2
+        return n >= max(self.tuning.small, self.tuning.pairs_per_equation * order) and needed <= self.memory
+
+
+def bytes_of_path(problem: Problem, tuning: Tuning) -> int:
+    """What the interior point takes on all pairs, beside their matrix and its factor."""
+    return tuning.path_bytes * len(problem) * (2 if problem.epsilon else 1)
 
 
 def thin_form(now: Situation) -> Quadratic | None:
     """The thin form of the matrix, if it has one with few equations."""
-    thin = now.operator.thin() if now.has_room() else None
-    if thin is None or len(now.problem) < now.tuning.pairs_per_equation * thin.rank:
+    size = now.operator.thin_size()
+    if size is None or not now.has_room(THIN_ENTRY * size[0], size[1]):
         return None
-    return ThinForm(thin)
+    thin = now.operator.thin()
+    return None if thin is None else ThinForm(thin)
 
 
 def low_rank_form(now: Situation) -> Quadratic | None:
     """G with K = GGᵀ where all pairs at once are the shorter way: tiny rank, or low rank and many bounded pairs."""
     bounded = np.count_nonzero(now.problem.box.bounded(now.theta))
     sample = now.tuning.sample if bounded >= now.tuning.many * len(now.problem) else now.tuning.tiny_sample
-    if now.distance <= now.tuning.far or not now.has_room(sample):
+    if now.distance <= now.tuning.far or not now.has_room(8 * sample, sample // 2):
         return None
     G = sampled_factor(now.operator, sample, now.rng)
     return None if G is None else Spanned(G)

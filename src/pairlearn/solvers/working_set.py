@@ -17,12 +17,19 @@ class WorkingSet:
     that leave, and only their rows are computed. Assembling the matrix anew cost as much as the algebra on it.
     """
 
-    def __init__(self, operator: PairOperator, limit: int, block: int) -> None:
-        self.operator, self.limit, self.block = operator, limit, block
+    def __init__(self, operator: PairOperator, limit: int) -> None:
+        self.operator, self.limit = operator, limit
         self.pairs = np.zeros(0, dtype=np.int64)
         """Numbers of the pairs, slot by slot."""
         self.store = np.empty((0, 0))
         """K_WW is its leading part; contiguous rows keep the compiled loops fast."""
+        self.rows = 0
+        """Rows of the store that were ever in use: memory that was never written to takes none."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the store."""
+        return 8 * self.rows * self.store.shape[1]
 
     def update(self, free: Ints, candidates: Ints) -> None:
         """Bring in the candidates and all free pairs, or as many as there is room for; drop the others first."""
@@ -34,6 +41,7 @@ class WorkingSet:
         size = len(self.pairs) + len(fresh) - len(left)
         slots = np.concatenate([left, np.arange(len(self.pairs), size)])
         self._reserve(size)
+        self.rows = max(self.rows, size)
         self.pairs = np.concatenate([self.pairs, np.zeros(size - len(self.pairs), dtype=np.int64)])
         self.pairs[slots] = fresh
         self._fill(slots, fresh)
@@ -45,7 +53,7 @@ class WorkingSet:
 
     def _fill(self, slots: Ints, fresh: Ints) -> None:
         """Rows and columns of the new pairs, some at a time."""
-        step = max(1, self.block // (8 * max(1, len(self.pairs))))
+        step = max(1, self.operator.block_bytes // (8 * max(1, len(self.pairs))))
         for start in range(0, len(fresh), step):
             part = slice(start, start + step)
             loops.blocks.set_rows_and_columns(self.store, slots[part], self.operator.submatrix(fresh[part], self.pairs))
@@ -55,12 +63,12 @@ class WorkingSet:
         if n <= len(self.store):
             return
         size, kept = max(int(1.3 * n), 1024), len(self.pairs)
-        # The last step comes early, while two stores have room side by side.
-        size = size if size <= 0.6 * self.limit else self.limit
+        # The last step comes early, while two stores and the factor of the old one have room side by side.
+        size = size if size <= 0.45 * self.limit else self.limit
         # An odd number of cache lines per row keeps the entries of a column apart in the cache.
         store = np.empty((size, size // 16 * 16 + 24))
         store[:kept, :kept] = self.store[:kept, :kept]
-        self.store = store
+        self.store, self.rows = store, kept
 
 
 def steepest_pairs(box: Box, theta: Floats, v: Floats, count: int, noise: Floats | None = None) -> Ints:

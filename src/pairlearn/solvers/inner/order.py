@@ -27,6 +27,8 @@ class InnerSolver:
         """Factor of the steps of SMO: doubled while nothing solves the working sets."""
         self.degenerate = False
         """Whether the last set that SMO alone did not solve needed the interior point."""
+        self.taken = 0
+        """Bytes of the largest factor so far."""
 
     def solve(self, sub: Working, tol: float, clock: Clock) -> Outcome:
         """Try the methods of the table in turn until one solves the subproblem to this tolerance."""
@@ -35,6 +37,7 @@ class InnerSolver:
                 return Outcome.NO_ROOM
             if attempt.applies(self, sub):
                 outcome = attempt.method(self, sub).run(sub, tol, clock)
+                self.taken = max(self.taken, attempt.bytes(self, sub))
                 if outcome is Outcome.SOLVED:
                     break
         self._learn(attempt, outcome)
@@ -54,14 +57,15 @@ class InnerSolver:
 class Attempt:
     """One row of the table: a method, when it applies, and why it stands where it stands.
 
-    `factors` says that it needs memory beside the working set's matrix; `shows_degenerate` what it says about the
-    optimal face when it is the last attempt (None: nothing).
+    `factors` says that it needs memory beside the working set's matrix, `bytes` how much; `shows_degenerate` what it
+    says about the optimal face when it is the last attempt (None: nothing).
     """
 
     name: str
     method: Callable[[InnerSolver, Working], Method]
     reason: str
     applies: Callable[[InnerSolver, Working], bool] = lambda solver, sub: True
+    bytes: Callable[[InnerSolver, Working], int] = lambda solver, sub: 0
     factors: bool = False
     shows_degenerate: bool | None = None
 
@@ -76,6 +80,10 @@ def _burst(number: int) -> Callable[[InnerSolver, Working], Method]:
 
 def _pivoting(solver: InnerSolver, sub: Working) -> Method:
     return Pivoting(solver.system, solver.exact, solver.tuning)
+
+
+def _pivoting_bytes(solver: InnerSolver, sub: Working) -> int:
+    return solver.system.L.nbytes
 
 
 def _interior(solver: InnerSolver, sub: Working) -> Method:
@@ -100,6 +108,7 @@ ATTEMPTS = (
         "2 to 6 factors end at machine precision where the optimal face is not degenerate (large C, rich kernels); a "
         "failure costs a few small factors",
         applies=_worth_pivoting,
+        bytes=_pivoting_bytes,
         factors=True,
         shows_degenerate=False,
     ),
@@ -114,6 +123,7 @@ ATTEMPTS = (
         _pivoting,
         "from the better start; a needless interior point costs seconds",
         applies=_worth_pivoting,
+        bytes=_pivoting_bytes,
         factors=True,
         shows_degenerate=False,
     ),
@@ -121,6 +131,7 @@ ATTEMPTS = (
         "interior point",
         _interior,
         "about 20 factors, always, also on degenerate faces; at low rank each of them costs |W|r² instead of |W|³",
+        bytes=lambda solver, sub: sub.Q.factor_bytes,
         factors=True,
         shows_degenerate=True,
     ),

@@ -41,6 +41,11 @@ class Quadratic(ABC):
     def weight(self) -> float:
         """About how much Q x changes when every entry of x moves by one."""
 
+    @property
+    @abstractmethod
+    def factor_bytes(self) -> int:
+        """Memory of a factor, and of what it is made from unless that is a working set's matrix."""
+
 
 class Explicit(Quadratic):
     """The Gram matrix of a working set: the leading n × n part of a contiguous store, `pairs` (n,) are its rows.
@@ -77,7 +82,11 @@ class Explicit(Quadratic):
 
     @property
     def weight(self) -> float:
-        return float(np.abs(self.view).sum(axis=1).mean())
+        return float(np.mean([np.abs(row).sum() for row in self.view]))
+
+    @property
+    def factor_bytes(self) -> int:
+        return 8 * len(self.pairs) ** 2 if self.low_rank is None else _bytes_with_columns(self.low_rank)
 
 
 @dataclass(frozen=True)
@@ -96,6 +105,10 @@ class Spanned(Quadratic):
     def weight(self) -> float:
         return float(np.abs(self @ np.ones(len(self.G))).mean())
 
+    @property
+    def factor_bytes(self) -> int:
+        return _bytes_with_columns(self.G)
+
 
 @dataclass(frozen=True)
 class ThinForm(Quadratic):
@@ -112,6 +125,15 @@ class ThinForm(Quadratic):
     @property
     def weight(self) -> float:
         return float(np.abs(self.thin @ np.ones(self.thin.S.shape[0])).mean())
+
+    @property
+    def factor_bytes(self) -> int:
+        return self.thin.nbytes
+
+
+def _bytes_with_columns(G: Floats) -> int:
+    """G, its scaled copy and the system of its columns."""
+    return 2 * G.nbytes + 8 * G.shape[1] ** 2
 
 
 class Factor(ABC):

@@ -1,0 +1,107 @@
+"""What operators allocate against what their plan says: NumPy reports every array to tracemalloc."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pairlearn as pl
+from pairlearn.errors import TooLargeError
+from pairlearn.operators import source
+from pairlearn.operators.build import build, refuse_large
+from pairlearn.operators.plan import Plan, make_plan
+
+M = 400
+X = np.random.default_rng(0).normal(size=(M, 6))
+ALL = pl.all_pairs(X)
+SAMPLED = ALL[np.random.default_rng(1).choice(len(ALL), 30_000, replace=False)]
+FEW = SAMPLED[:3000]
+
+
+def peak(action: Callable[[], Any]) -> int:
+    """Most bytes that a call holds beside what was there before."""
+    tracemalloc.start()
+    try:
+        action()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def use(kernel: pl.PairKernel, pairs: pl.Pairs, budget: int) -> Plan:
+    """All that a solver asks of an operator: the diagonal, products with few and with all pairs, blocks."""
+    operation = build(kernel, pairs, memory_budget=budget)
+    operator, theta = operation.operator, np.zeros(len(pairs))
+    for count in (10, len(pairs)):
+        theta[:count] = 1.0
+        for _ in operator.blocks(theta):
+            pass
+    operator.diagonal()
+    columns = np.arange(min(500, len(pairs)))
+    operator.submatrix(np.arange(operator.block_bytes // (8 * 500))[: len(pairs)], columns)
+    return operation.plan
+
+
+@pytest.mark.parametrize("pairs", [ALL, SAMPLED, FEW], ids=["all", "sampled", "few"])
+@pytest.mark.parametrize("base", [pl.kernels.Linear(), pl.kernels.Gaussian(0.1), pl.kernels.Polynomial()], ids=str)
+@pytest.mark.parametrize("name", ["tensor_metric", "tensor", "wedge", "difference", "wedge_squared"])
+@pytest.mark.parametrize("budget", [18 * 10**6, 30 * 10**6, 10**9])
+def test_an_operator_takes_no_more_than_its_plan_holds(
+    name: str, base: pl.kernels.Kernel, pairs: pl.Pairs, budget: int
+) -> None:
+    """Arrays per pair of the machine and the solver are not here, so that what the plan holds is enough for sure."""
+    kernel = pl.pair_kernel(name).on(base)
+    use(kernel, FEW[:50], budget)  # compiles
+    plans = []
+    used = peak(lambda: plans.append(use(kernel, pairs, budget)))
+    assert used <= 1.1 * (plans[0].budget - plans[0].memory)
+
+
+@pytest.mark.parametrize("pairs", [ALL, SAMPLED], ids=["all", "sampled"])
+@pytest.mark.parametrize("name", ["tensor_metric", "tensor", "wedge", "difference", "metric", "direct_sum"])
+@pytest.mark.parametrize("base", [pl.kernels.Linear(), pl.kernels.Gaussian(0.1)], ids=str)
+def test_sums_over_many_pairs_are_those_over_few(
+    name: str, base: pl.kernels.Kernel, pairs: pl.Pairs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A product with all pairs at once, as a dense sum or in parts, against the sum of products with some of them."""
+    operator = build(pl.pair_kernel(name).on(base), pairs).operator
+    theta = np.random.default_rng(2).normal(size=len(pairs))
+    expected = sum(operator @ np.where(np.arange(len(pairs)) % 20 == part, theta, 0.0) for part in range(20))
+    for name, value in (("MANY", 0), ("PART", 1000)):
+        monkeypatch.setattr(source, name, value)
+    np.testing.assert_allclose(operator @ theta, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+
+
+def test_hopeless_pairs_are_refused_before_anything_is_computed() -> None:
+    """Also those with wide features of pairs: one of them says how wide."""
+    kernel = pl.pair_kernels.on_invariant(pl.kernels.Gaussian())
+    wide = pl.Pairs(X, SAMPLED.left, SAMPLED.right, invariant=np.ones((len(SAMPLED), 100)))
+
+    def attempt() -> None:
+        with pytest.raises(TooLargeError, match="30,000 pairs of 400 examples need about"):
+            refuse_large(kernel, wide, 1, 20e6)
+
+    attempt()
+    assert peak(attempt) < 10**5
+    refuse_large(kernel, wide, 1, 200e6)
+
+
+def test_what_a_refusal_asks_for_is_enough() -> None:
+    kernel = pl.pair_kernel("tensor_metric").on(pl.kernels.Gaussian(1.0))
+    for n_pairs in (10**5, 10**6, 10**7):
+        with pytest.raises(TooLargeError) as caught:
+            make_plan(kernel, n_pairs, 2000, 10**6, ranks={})
+        asked = float(str(caught.value).split("about ")[1].split(" MiB")[0].replace(",", ""))
+        plan = make_plan(kernel, n_pairs, 2000, int((asked * 1.12 + 1) * 2**20), ranks={})
+        assert plan.bytes <= plan.budget
+
+
+def test_after_a_fit_the_plan_says_what_was_used() -> None:
+    plan = Plan("product", True, 1000, 90, 100, memory=60)
+    assert plan.after(25).bytes == 40 + 25
+    assert plan.after(75).bytes == 100
+    assert "up to 0 MiB of 0 MiB" in str(plan.after(25))
