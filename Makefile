@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help env browser demo test test-slow check bench fuzz docs house lock clean
+.PHONY: help env browser demo test test-slow check bench docs house fuzz faults audit lock clean
 
 help:           ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -38,15 +38,23 @@ check: env      ## formatting, lint, types, layers
 bench: env      ## every benchmark at its quick size (full size: run the script itself)
 	set -e; for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script --quick; done
 
-fuzz: env       ## attack every reader with mutated files: crashes, hangs, foreign errors and memory fail it
-	$(BIN)/python -m tools.fuzz
-
 docs: env       ## run every example in the guide and every docstring
 	$(BIN)/python -m pytest --doctest-modules src/pairlearn --doctest-glob='*.md' docs README.md
 
 house: env      ## sizes of packages and functions; draws docs/images/imports.svg
 	$(BIN)/python tools/house.py --draw docs/images/imports.svg
 	$(BIN)/python tools/house.py
+
+fuzz: env       ## 20,000 mutated model files and 20,000 data files, in watched processes
+	$(BIN)/python -m tools.fuzz
+
+faults: env     ## signals, kills, full disks, forks, busy neighbours, memory budgets: a table of what happens
+	$(BIN)/python -m tools.faults
+
+audit: env      ## known vulnerabilities of what requirements.lock names (asks the package index)
+	$(PYTHON) -m venv .venv/audit
+	.venv/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
+	.venv/audit/bin/pip-audit --strict --disable-pip --no-deps --requirement requirements.lock
 
 lock: env       ## write requirements.lock anew from what is installed
 	$(BIN)/python -m pip freeze --exclude-editable --disable-pip-version-check > requirements.lock

@@ -23,12 +23,13 @@ from rich.console import Console
 
 import pairlearn as pl
 from pairlearn.cli.comparison import MODEL, show_verdict, verdict
-from pairlearn.cli.terminal import percent, say
+from pairlearn.cli.terminal import Stop, percent, say
 from pairlearn.data.files.cells import plain_text, shortened
 from pairlearn.data.files.delimited import DELIMITERS
 from pairlearn.data.files.lines import lines_of
 from pairlearn.data.files.sources import existing_file
 from pairlearn.data.tables import ExampleTable
+from pairlearn.data.writing import naming
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores
 from pairlearn.types import Floats
@@ -110,6 +111,7 @@ class Course:
     last_line: int
     about: Callable[[], dict[str, Any]]
     tally: Tally = field(default_factory=Tally)
+    stop: Stop = field(default_factory=Stop)
 
     def through(
         self, source: str, table: ExampleTable | None, names: tuple[str, str, str], out: Path | None
@@ -117,7 +119,7 @@ class Course:
         """Follow a file or standard input to its end; the metric is saved there, at Ctrl-C and at a bad line."""
         before = self.metric.state_.n_pairs if hasattr(self.metric, "state_") else 0
         skip = self.last_line
-        with ExitStack() as stack:
+        with self.stop.heeded(), ExitStack() as stack:
             file = sys.stdin.buffer if source == "-" else stack.enter_context(existing_file(source).open("rb"))
             lines = _lines(file, source, None if table is None else _rows_by_id(table), names, skip)
             stack.callback(self.save)
@@ -127,7 +129,7 @@ class Course:
     def follow(self, lines: Iterable[Line], write: Callable[[Line, float], None]) -> str:
         """Predict, write and learn each pair; returns what ended the stream."""
         try:
-            for line in lines:
+            for line in self.stop.between(lines):
                 score = _learn(self.metric, line)
                 write(line, score)
                 self.tally.add(score, line)
@@ -281,12 +283,15 @@ def _writer(stack: ExitStack, out: Path | None, new: bool) -> Callable[[Line, fl
     on_stdout = str(out) == "-"
     again = not new and (on_stdout or out.exists())
     file = nullcontext(sys.stdout) if on_stdout else out.open("a" if again else "w", encoding="utf-8", newline="")
+    name = "standard output" if on_stdout else out
+    stack.enter_context(naming(name))
     rows = csv.writer(stack.enter_context(file), lineterminator="\n")
     if not again:
         rows.writerow(["line", "score", "prediction", "label"])
 
     def write(line: Line, score: float) -> None:
-        rows.writerow([line.number, repr(score), 1 if score > 0 else -1, "" if line.label is None else line.label])
+        with naming(name):
+            rows.writerow([line.number, repr(score), 1 if score > 0 else -1, "" if line.label is None else line.label])
 
     return write
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from pairlearn.data.files.lines import lines_of
 from pairlearn.data.files.sources import existing_file
+from pairlearn.data.writing import naming
 from pairlearn.errors import InputError
 from pairlearn.selection.search.trials import Trial, as_number
 
@@ -55,7 +56,7 @@ class Journal:
 
     def _write(self, record: dict[str, Any]) -> None:
         assert self._path is not None
-        with self._path.open("a", encoding="utf-8") as lines:
+        with naming(self._path), self._path.open("a", encoding="utf-8") as lines:
             lines.write(json.dumps(record) + "\n")
             lines.flush()
             os.fsync(lines.fileno())
