@@ -30,11 +30,13 @@ from pairlearn.operators.build import Grams, Operation, build
 from pairlearn.pair_kernels import PairKernel, View, pair_kernel
 from pairlearn.pairs import as_pairs
 from pairlearn.solvers import Callback, Solution, solver_for
+from pairlearn.solvers.clock import Clock
 from pairlearn.solvers.problem import Problem, Status
 from pairlearn.types import Bools, Examples, Floats, Ints
 
 ADVICE = {
     Status.ROUNDING: "but values of this kernel are too large for float64 to do better: scale the examples",
+    Status.STALLED: "but no method gets further: scale the examples, lower C or allow a larger tol",
 }
 """What to do about a fit that ended above its tolerance, where starting again from there does not help."""
 
@@ -70,7 +72,7 @@ class PairMachine(BaseEstimator):
         check_positive(self, tol="1e-3")
         if self.time_budget is not None and not (isinstance(self.time_budget, Real) and self.time_budget >= 0):
             raise InputError(f"time_budget is in seconds and must be ≥ 0, got {self.time_budget!r}")
-        pairs = as_pairs(X)
+        clock, pairs = Clock.start(self.time_budget), as_pairs(X)
         if len(pairs) == 0:
             raise InputError("there are no pairs to learn from; give at least one")
         kernel = pair_kernel(self.kernel).on(as_kernel(self.base))
@@ -78,7 +80,7 @@ class PairMachine(BaseEstimator):
             raise InputError("a precomputed base cannot be mixed with one that needs features; compute both matrices")
         refuse_ignored_blocks(pairs, kernel)
         sign = sign_of(type(self).__name__, kernel, pairs, sign, self.mirrored)
-        return Training(pairs, kernel, sign, np.arange(len(pairs)))
+        return Training(pairs, kernel, sign, np.arange(len(pairs)), clock)
 
     def _weights(self, n_pairs: int, sample_weight: Any) -> Floats:
         """One weight ≥ 0 per pair, (n_pairs,); it multiplies the pair's box, so that weight 2 is the pair twice."""
@@ -98,7 +100,7 @@ class PairMachine(BaseEstimator):
         if self.mirrored:
             training, problem = training.mirrored(problem)
         operation = operation_for(self, training)
-        solution = solve(self, problem, operation, self._start(training, problem), self.time_budget)
+        solution = solve(self, problem, operation, self._start(training, problem), training.clock)
         self._keep(solution, problem, operation, training)
         return solution
 
@@ -127,14 +129,21 @@ class PairMachine(BaseEstimator):
         self.plan_ = operation.plan
         note_features(self, training.pairs)
         if solution.status is not Status.CONVERGED:
-            self._warn_of_the_end(solution)
+            self._warn_of_the_end(solution, training.clock.seconds)
 
-    def _warn_of_the_end(self, solution: Solution) -> None:
+    def _warn_of_the_end(self, solution: Solution, seconds: float) -> None:
         advice = ADVICE.get(solution.status, "and warm_start=True continues from here")
+        late = self.time_budget is not None and seconds > 1.2 * self.time_budget + 2.0
         warn_user(
             f"stopped by {solution.status} at KKT gap {solution.gap:.3g} > tol = {self.tol:g}; the model is "
-            f"usable, {advice}",
+            f"usable, {advice}{self._why_so_late(solution, seconds) if late else ''}",
             ConvergenceWarning,
+        )
+
+    def _why_so_late(self, solution: Solution, seconds: float) -> str:
+        return (
+            f". It took {seconds:.3g} s instead of {self.time_budget:g}: one pass over all pairs takes "
+            f"{solution.pass_seconds:.2g} s here; allow more time, or train on fewer pairs"
         )
 
     # -- using
@@ -185,12 +194,11 @@ def operation_for(machine: PairMachine, training: Training) -> Operation:
     return build(training.kernel, training.pairs, _grams(machine.base), machine.memory_budget)
 
 
-def solve(
-    machine: PairMachine, problem: Problem, operation: Operation, start: Floats | None, time_budget: float | None
-) -> Solution:
-    """The solution by the machine's solver, from `start` (None: zero), within this many seconds."""
+def solve(machine: PairMachine, problem: Problem, operation: Operation, start: Floats | None, clock: Clock) -> Solution:
+    """The solution by the machine's solver, from `start` (None: zero), in the time that the clock has left."""
     seed = fresh_seed() if machine.random_state is None else machine.random_state
-    solver = solver_for(machine.solver, machine.tol, time_budget, operation.plan.memory, seed)
+    left = clock.left if clock.ends else None
+    solver = solver_for(machine.solver, machine.tol, left, operation.plan.memory, seed)
     return solver.solve(problem, operation.operator, start, machine.callback)
 
 

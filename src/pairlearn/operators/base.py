@@ -24,6 +24,10 @@ class PairOperator(ABC):
     """The n × n Gram matrix of n pairs, never formed unless it is small."""
 
     n_pairs: int
+    grows: bool = True
+    """Whether a product takes a kernel value for every pair and every non-zero coefficient, so that it grows with both.
+
+    Where it does not, it takes the same few matrix products always."""
 
     @abstractmethod
     def diagonal(self) -> Floats:

@@ -7,6 +7,7 @@ import numpy as np
 from pairlearn import loops
 from pairlearn.operators.base import PairOperator
 from pairlearn.solvers.box import Box
+from pairlearn.solvers.clock import Look
 from pairlearn.types import Floats, Ints
 
 
@@ -24,8 +25,11 @@ class WorkingSet:
         self.store = np.empty((0, 0))
         """K_WW is its leading part; contiguous rows keep the compiled loops fast."""
 
-    def update(self, free: Ints, candidates: Ints) -> None:
-        """Bring in the candidates and all free pairs, or as many as there is room for; drop the others first."""
+    def update(self, free: Ints, candidates: Ints, look: Look | None = None) -> None:
+        """Bring in the candidates and all free pairs, or as many as there is room for; drop the others first.
+
+        `look` looks at the clock; once it has raised, the set is of no use any more.
+        """
         if len(self.pairs) > self.limit:
             self.pairs = self.pairs[:0]
         wanted = self._wanted(free, candidates)
@@ -36,17 +40,19 @@ class WorkingSet:
         self._reserve(size)
         self.pairs = np.concatenate([self.pairs, np.zeros(size - len(self.pairs), dtype=np.int64)])
         self.pairs[slots] = fresh
-        self._fill(slots, fresh)
+        self._fill(slots, fresh, look)
 
     def _wanted(self, free: Ints, candidates: Ints) -> Ints:
         """The best candidates, at least half the room for them, then the free pairs."""
         room = max(2, self.limit // 2, self.limit - len(free))
         return _unique_in_order(candidates[:room], free)[: self.limit]
 
-    def _fill(self, slots: Ints, fresh: Ints) -> None:
+    def _fill(self, slots: Ints, fresh: Ints, look: Look | None) -> None:
         """Rows and columns of the new pairs, some at a time."""
         step = max(1, self.block // (8 * max(1, len(self.pairs))))
         for start in range(0, len(fresh), step):
+            if look is not None:
+                look()
             part = slice(start, start + step)
             loops.blocks.set_rows_and_columns(self.store, slots[part], self.operator.submatrix(fresh[part], self.pairs))
 
