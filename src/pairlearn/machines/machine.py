@@ -23,6 +23,7 @@ from pairlearn.features import note_features, same_features
 from pairlearn.functions.function import PairFunction
 from pairlearn.kernels import Gram, as_kernel
 from pairlearn.machines.parameters import constructor, parameter
+from pairlearn.machines.scale import Scale
 from pairlearn.machines.start import carry_over, feasible
 from pairlearn.machines.symmetry import Mirrored, sign_of
 from pairlearn.machines.training import Training, refuse_ignored_blocks
@@ -39,6 +40,10 @@ ADVICE = {
     Status.STALLED: "but no method gets further: scale the examples, lower C or allow a larger tol",
 }
 """What to do about a fit that ended above its tolerance, where starting again from there does not help."""
+
+
+ONE = Scale()
+"""Of labels, which have no unit."""
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(parameter,))
@@ -95,22 +100,28 @@ class PairMachine(BaseEstimator):
             raise InputError("all pairs have weight 0; give some of them a weight > 0")
         return weights
 
-    def _learn(self, training: Training, problem: Problem) -> Solution:
-        """Solve this problem on the pairs, or on both orders of them, and keep the learnt function."""
+    def _learn(self, training: Training, problem: Problem, scale: Scale = ONE) -> Solution:
+        """Solve this problem on the pairs, or on both orders of them, and keep the learnt function.
+
+        `scale` says in which units the problem is stated.
+        """
         if self.mirrored:
             training, problem = training.mirrored(problem)
         operation = operation_for(self, training)
-        solution = solve(self, problem, operation, self._start(training, problem), training.clock)
-        self._keep(solution, problem, operation, training)
+        solution = solve(self, problem, operation, self._start(training, problem, scale), training.clock)
+        self._keep(solution, problem, operation, training, scale)
         return solution
 
-    def _start(self, training: Training, problem: Problem) -> Floats | None:
+    def _start(self, training: Training, problem: Problem, scale: Scale = ONE) -> Floats | None:
         """Where the solver starts: the previous fit, if asked for, else zero or the nearest feasible point."""
         if self.warm_start and self.__sklearn_is_fitted__():
-            return carry_over(self.function_, self.support_bounded_, training.pairs, problem)
+            known = replace(self.function_, coefficients=self.function_.coefficients / scale.size)
+            return carry_over(known, self.support_bounded_, training.pairs, problem)
         return feasible(np.zeros(len(problem)), problem) if problem.total else None
 
-    def _keep(self, solution: Solution, problem: Problem, operation: Operation, training: Training) -> None:
+    def _keep(
+        self, solution: Solution, problem: Problem, operation: Operation, training: Training, scale: Scale = ONE
+    ) -> None:
         """Keep the support pairs and their examples only.
 
         All other pairs have θ = 0 and are not needed for g; `support_bounded_` remembers which of them were at their
@@ -123,7 +134,8 @@ class PairMachine(BaseEstimator):
         self.support_: Ints = training.given[support]
         self.support_bounded_: Bools = bounded[support]
         self.support_examples_: Ints = chosen.used_examples()
-        self.function_ = PairFunction.of(operation.kernel, chosen, theta[support], solution.bias)
+        bias = scale.centre + scale.size * solution.bias
+        self.function_ = PairFunction.of(operation.kernel, chosen, scale.size * theta[support], bias)
         self.kkt_gap_, self.fit_status_, self.objective_ = solution.gap, str(solution.status), solution.objective
         self.n_support_, self.n_iter_, self.history_ = len(support), len(solution.history), solution.history
         self.plan_ = operation.plan

@@ -19,7 +19,8 @@ from pairlearn.pair_kernels import Table
 from pairlearn.types import Examples, Floats, Ints
 
 ELEMENTS = 256
-"""Single values that are computed together: of a square block of this size only the diagonal is kept."""
+"""Single values that are computed together, sorted by their first example: all pairs of a few examples with many then
+cost little more than themselves, unrelated ones a block of this size of which the diagonal is kept."""
 
 
 @dataclass(frozen=True)
@@ -82,10 +83,11 @@ class Source:
             return self.matrix[rows, cols]
         if self.features is not None:
             return np.einsum("ij,ij->i", self.features[rows], self.features[cols])
-        values = np.empty(len(rows))
+        values, order = np.empty(len(rows)), np.argsort(rows, kind="stable")
         for start in range(0, len(rows), ELEMENTS):
-            part = slice(start, start + ELEMENTS)
-            values[part] = np.diagonal(self.block(rows[part], cols[part]))
+            part = order[start : start + ELEMENTS]
+            K, row_places, col_places = self.compact(rows[part], cols[part])
+            values[part] = K[row_places, col_places]
         return values
 
     def table_block(self, table: Table, rows: PairRows, cols: PairRows) -> Floats:

@@ -111,7 +111,7 @@ class Parts:
         """
         s, t = self.room(point.xi)
         rate = float(np.abs(point.z - point.w).mean())
-        snapped = np.where(point.z * self.width > rate * s, self.floor, point.xi)
+        snapped = np.where((point.z * self.width > rate * s) | ~self.open, self.floor, point.xi)
         return np.where(point.w * self.width > rate * t, self.ceiling, snapped)
 
 
