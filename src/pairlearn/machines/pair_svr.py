@@ -43,7 +43,7 @@ class PairSVR(
     Attributes
     ----------
     scale_ : spread of the targets.
-    C_, epsilon_ : C and ε in the units of the targets, C · scale_ and epsilon · scale_.
+    C_, epsilon_ : C and ε in the units of the targets, C · scale_ and epsilon · scale_: what LIBSVM would be given.
 
     Examples
     --------
@@ -68,11 +68,23 @@ class PairSVR(
         targets = check_targets(y, training.pairs, training.sign)
         weights = self._weights(len(targets), sample_weight)
         boxes, total = self.C * weights, 0.0 if training.sign > 0 else None
-        scale = Scale.of(targets, weights, biased=training.sign > 0)
+        # Where g(a, a) = 0 anyway, reflexive pairs say nothing.
+        speaks = np.ones(len(targets)) if training.sign > 0 else ~training.pairs.reflexive
+        scale = Scale.of(targets, weights * speaks, biased=training.sign > 0)
         problem = Problem(scale.standard(targets), -boxes, boxes, float(self.epsilon), total)
         self._learn(training, problem, scale)
-        self.scale_, self.C_, self.epsilon_ = scale.size, self.C * scale.size, self.epsilon * scale.size
+        self.scale_ = scale.size
         return self
+
+    @property
+    def C_(self) -> float:  # noqa: N802
+        """C in the units of the targets."""
+        return self.C * self.scale_
+
+    @property
+    def epsilon_(self) -> float:
+        """ε in the units of the targets."""
+        return self.epsilon * self.scale_
 
     def predict(self, X: Any) -> Floats:
         """g of every pair, (n_pairs,)."""

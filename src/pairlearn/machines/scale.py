@@ -30,6 +30,8 @@ class Scale:
 
         An antisymmetric function has both y and −y, whose mean is 0. The size of equal targets is their own.
         """
+        if not weights.any():
+            return cls()
         y, share = targets[weights > 0], weights[weights > 0] / weights.max()
         centre = float(np.average(y, weights=share)) if biased else 0.0
         off = np.abs(y - centre)
