@@ -140,6 +140,19 @@ def take_used(examples: Examples, used: Ints) -> Examples:
     return examples if len(used) == count_examples(examples) else take_examples(examples, used)
 
 
+def widened(examples: Examples) -> Examples:
+    """Rows of float32 numbers as float64, which changes none of them; any other table as it is.
+
+    Kernels compute in the type of their examples. What is learnt and certified is the problem of the given numbers, not
+    of their products rounded to seven digits.
+
+    >>> widened(np.float32([[0.1]])).dtype, widened(["a"])
+    (dtype('float64'), ['a'])
+    """
+    numbers = isinstance(examples, np.ndarray) or sparse.issparse(examples)
+    return examples.astype(np.float64) if numbers and examples.dtype == np.float32 else examples
+
+
 def stack_examples(*tables: Examples) -> Examples:
     """The rows of these tables of one kind, one table after the other.
 

@@ -61,6 +61,11 @@ def regressor(**options: Any) -> pl.PairSVR:
     return pl.PairSVR(**{"base": BASE, "tol": 1e-6, **options})
 
 
+def libsvm(ours: pl.PairSVR) -> SVR:
+    """LIBSVM with the same C and ε, which it takes in the units of the targets."""
+    return SVR(kernel="precomputed", C=ours.C_, epsilon=ours.epsilon_, tol=1e-6 * ours.scale_)
+
+
 def close(found: Any, expected: Any, rtol: float = 1e-3) -> None:
     np.testing.assert_allclose(found, expected, rtol=0, atol=rtol * max(1e-12, float(np.abs(expected).max())))
 
@@ -102,12 +107,12 @@ def objective(K: np.ndarray, y: np.ndarray, theta: np.ndarray, epsilon: float) -
 def test_equals_libsvm_on_the_explicit_matrix(name: str, C: float, epsilon: float) -> None:
     ours = regressor(kernel=name, C=C, epsilon=epsilon).fit(PAIRS, Y)
     K = explicit(name, PAIRS)
-    theirs = SVR(kernel="precomputed", C=C, epsilon=epsilon, tol=1e-6).fit(K, Y)
+    theirs = libsvm(ours).fit(K, Y)
     theta = np.zeros(N)
     theta[theirs.support_] = theirs.dual_coef_[0]
     assert ours.fit_status_ == "converged"
-    assert ours.objective_ == pytest.approx(objective(K, Y, theta, epsilon), rel=1e-5)
-    free = (np.abs(theta) > 1e-6 * C) & (np.abs(theta) < (1 - 1e-6) * C)
+    assert ours.objective_ * ours.scale_**2 == pytest.approx(objective(K, Y, theta, ours.epsilon_), rel=1e-5)
+    free = (np.abs(theta) > 1e-6 * ours.C_) & (np.abs(theta) < (1 - 1e-6) * ours.C_)
     gap = 0.0 if free.any() else float(theirs.intercept_[0]) - ours.intercept_  # b is then an interval
     close(ours.predict(NEW) + gap, theirs.predict(explicit(name, NEW)))
     close(ours.predict(PAIRS) + gap, theirs.predict(K))
@@ -117,7 +122,7 @@ def test_equals_libsvm_on_the_explicit_matrix(name: str, C: float, epsilon: floa
 def test_weights_equal_libsvm_and_repeated_pairs() -> None:
     weights = rng.integers(1, 4, N)  # LIBSVM loses track of precomputed columns where a weight is 0
     ours = regressor(kernel="tensor").fit(PAIRS, Y, sample_weight=weights)
-    theirs = SVR(kernel="precomputed", tol=1e-6).fit(explicit("tensor", PAIRS), Y, sample_weight=weights)
+    theirs = libsvm(ours).fit(explicit("tensor", PAIRS), Y, sample_weight=weights)
     close(ours.predict(NEW), theirs.predict(explicit("tensor", NEW)))
     again = np.repeat(np.arange(N), weights)
     close(regressor(kernel="tensor").fit(PAIRS[again], Y[again]).predict(NEW), ours.predict(NEW), 1e-4)
@@ -137,9 +142,9 @@ def test_constant_labels_are_the_bias() -> None:
 def test_antisymmetric_regression_equals_a_programme_without_bias(name: str, C: float, epsilon: float) -> None:
     ours = regressor(kernel=name, C=C, epsilon=epsilon).fit(PAIRS, GAPS)
     K = explicit(name, PAIRS)
-    theta = boxed(K, GAPS, np.full(N, C), epsilon)
+    theta = boxed(K, GAPS, np.full(N, ours.C_), ours.epsilon_)
     assert ours.intercept_ == 0.0
-    assert ours.objective_ == pytest.approx(objective(K, GAPS, theta, epsilon), rel=1e-5)
+    assert ours.objective_ * ours.scale_**2 == pytest.approx(objective(K, GAPS, theta, ours.epsilon_), rel=1e-5)
     close(ours.predict(NEW), explicit(name, NEW) @ theta)
     np.testing.assert_array_equal(ours.predict(NEW.swapped()), -ours.predict(NEW))
     assert not ours.predict(NEW[NEW.reflexive]).any()
@@ -147,13 +152,13 @@ def test_antisymmetric_regression_equals_a_programme_without_bias(name: str, C: 
 
 def test_weights_without_bias() -> None:
     weights = rng.random(N) + 0.1
-    theta = boxed(explicit("wedge", PAIRS), GAPS, 2.0 * weights, 0.1)
     ours = regressor(kernel="wedge", C=2.0).fit(PAIRS, GAPS, sample_weight=weights)
+    theta = boxed(explicit("wedge", PAIRS), GAPS, ours.C_ * weights, ours.epsilon_)
     close(ours.predict(NEW), explicit("wedge", NEW) @ theta)
 
 
 def test_wide_tubes_need_no_support() -> None:
-    ours = regressor(kernel="difference", epsilon=np.abs(GAPS).max() + 0.1).fit(PAIRS, GAPS)
+    ours = regressor(kernel="difference", epsilon=np.abs(GAPS).max() / np.sqrt(np.mean(GAPS**2)) + 0.1).fit(PAIRS, GAPS)
     assert ours.n_support_ == 0
     assert not ours.predict(NEW).any()
 
@@ -192,19 +197,47 @@ def test_the_order_in_which_pairs_are_given_does_not_matter(seed: int, name: str
     close(two.predict(NEW), one.predict(NEW), 1e-4)
 
 
-@settings(max_examples=20, deadline=None)
-@given(st.integers(0, 10**6), st.sampled_from(["tensor", "difference"]), st.floats(-3.0, 3.0), st.floats(0.2, 5.0))
-def test_shifted_and_scaled_labels(seed: int, name: str, shift: float, factor: float) -> None:
-    """y → s y + t with ε → s ε, C → s C: the function does the same (t only where there is a bias)."""
-    y = np.random.default_rng(seed).normal(size=N)
+@settings(max_examples=30, deadline=None)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from(["tensor", "difference"]),
+    st.floats(-3.0, 3.0),
+    st.floats(-8.0, 8.0),
+    st.sampled_from(["active_set", "smo"]),
+)
+def test_shifted_and_scaled_targets(seed: int, name: str, shift: float, decades: float, solver: str) -> None:
+    """y → s(y + t): the function does the same (t only where there is a bias), with the same C and ε."""
+    y, factor = np.random.default_rng(seed).normal(size=N), 10**decades
     shift = 0.0 if name == "difference" else shift
-    one = regressor(kernel=name, C=0.5, epsilon=0.2).fit(PAIRS, y)
-    two = regressor(kernel=name, C=0.5 * factor, epsilon=0.2 * factor, tol=1e-6 * factor).fit(PAIRS, factor * y + shift)
-    assert two.objective_ == pytest.approx(factor**2 * one.objective_, rel=1e-5, abs=1e-8)
+    one = regressor(kernel=name, C=0.5, epsilon=0.2, solver=solver).fit(PAIRS, y)
+    two = regressor(kernel=name, C=0.5, epsilon=0.2, solver=solver).fit(PAIRS, factor * (y + shift))
+    assert two.scale_ == pytest.approx(factor * one.scale_)
+    assert (two.C_, two.epsilon_) == pytest.approx((factor * one.C_, factor * one.epsilon_))
+    assert two.objective_ == pytest.approx(one.objective_, rel=1e-5, abs=1e-8)
     a, b = one.predict(NEW) - one.intercept_, two.predict(NEW) - two.intercept_
-    np.testing.assert_allclose(b, factor * a, atol=2e-4 * factor)
+    np.testing.assert_allclose(b, factor * a, rtol=0, atol=2e-4 * factor)
     if (~one.support_bounded_).any():
-        assert two.intercept_ == pytest.approx(factor * one.intercept_ + shift, abs=2e-4 * max(1.0, factor))
+        assert two.intercept_ == pytest.approx(factor * (one.intercept_ + shift), abs=2e-4 * factor)
+
+
+@pytest.mark.parametrize("factor", [1e-100, 1e-6, 1e100])
+def test_the_unit_of_targets_does_not_matter_by_default(factor: float) -> None:
+    one, two = pl.PairSVR(base=BASE).fit(PAIRS, Y), pl.PairSVR(base=BASE).fit(PAIRS, factor * Y)
+    assert two.n_support_ == one.n_support_ > 0
+    assert two.score(PAIRS, factor * Y) == pytest.approx(one.score(PAIRS, Y), abs=1e-3)
+
+
+def test_weights_decide_what_the_spread_is() -> None:
+    weights = np.where(np.arange(N) < 20, 2.0, 0.0)
+    ours = regressor().fit(PAIRS, np.where(weights > 0, Y, 1e6), sample_weight=weights)
+    assert ours.scale_ == pytest.approx(Y[:20].std())
+    assert regressor(kernel="wedge").fit(PAIRS, GAPS).scale_ == pytest.approx(np.sqrt(np.mean(GAPS**2)))
+
+
+@pytest.mark.parametrize("kernel", ["tensor", "difference"])
+def test_equal_targets_are_their_own_spread(kernel: str) -> None:
+    assert regressor(kernel=kernel).fit(PAIRS, np.full(N, 0.1)).scale_ == pytest.approx(0.1)
+    assert regressor(kernel=kernel).fit(PAIRS, np.zeros(N)).scale_ == 1.0
 
 
 def test_coefficients_sum_to_zero_on_singular_matrices() -> None:
@@ -224,10 +257,10 @@ def test_errors_inside_the_tube_cost_nothing() -> None:
     errors = np.abs(ours.predict(PAIRS) - Y)
     theta = np.zeros(N)
     theta[ours.support_] = ours.dual_coef_
-    assert (theta[errors < 0.2 - 1e-5] == 0).all()
-    np.testing.assert_allclose(np.abs(theta[errors > 0.2 + 1e-5]), 5.0)
-    assert (errors > 0.2 + 1e-5).any()
-    assert (errors < 0.2 - 1e-5).any()
+    assert (theta[errors < ours.epsilon_ - 1e-5] == 0).all()
+    np.testing.assert_allclose(np.abs(theta[errors > ours.epsilon_ + 1e-5]), ours.C_)
+    assert (errors > ours.epsilon_ + 1e-5).any()
+    assert (errors < ours.epsilon_ - 1e-5).any()
 
 
 @pytest.mark.parametrize("name", ["tensor_metric", "wedge"])
@@ -369,11 +402,11 @@ def test_without_time_the_model_is_usable() -> None:
     with pytest.warns(ConvergenceWarning, match="stopped by time budget"):
         ours = regressor(time_budget=0).fit(PAIRS, Y)
     assert np.isfinite(ours.predict(NEW)).all()
-    assert 1e-3 < ours.kkt_gap_ < np.ptp(Y) - 2 * 0.1  # that of zero: one step is always taken
+    assert 1e-3 < ours.kkt_gap_ < np.ptp(Y) / ours.scale_ - 2 * 0.1  # that of zero: one step is always taken
 
 
 def test_arrays_and_linear_bases() -> None:
     one = regressor(base="linear", kernel="metric").fit(np.asarray(PAIRS), Y)
     K = explicit("metric", PAIRS, base=Linear())
-    theirs = SVR(kernel="precomputed", tol=1e-6).fit(K, Y)
+    theirs = libsvm(one).fit(K, Y)
     close(one.predict(np.asarray(NEW)), theirs.predict(explicit("metric", NEW, base=Linear())))

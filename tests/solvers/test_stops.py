@@ -37,10 +37,11 @@ def test_convergence_that_a_fresh_product_does_not_confirm_is_rounding() -> None
 
 @pytest.mark.parametrize("status", Status)
 def test_only_a_certified_gap_is_called_converged(status: Status) -> None:
-    """The other statuses stay what they are, with or without a small gap."""
+    """And every certified gap is, unless the user wanted an end; the other statuses stay what they are."""
     case, operator = problem()
     nothing, best = np.zeros(len(case)), ActiveSet(tol=1e-9).solve(case, operator).coefficients
-    assert finish(case, operator, best, status, 1e-8, ()).status == status
+    expected = status if status is Status.INTERRUPTED else Status.CONVERGED
+    assert finish(case, operator, best, status, 1e-8, ()).status == expected
     expected = Status.ROUNDING if status is Status.CONVERGED else status
     assert finish(case, operator, nothing, status, 1e-8, ()).status == expected
 
@@ -57,8 +58,9 @@ def test_values_beyond_float64_end_with_rounding() -> None:
 
 
 def ends_after(gaps: list[float], rounding: float, patience: int = 5) -> int | None:
-    watch = Stagnation(patience)
-    return next((step for step, gap in enumerate(gaps) if watch.ends(gap, rounding)), None)
+    watch = Stagnation(patience, stalled=1000)
+    ends = ((step, watch.ends(gap, -1.0, rounding)) for step, gap in enumerate(gaps))
+    return next((step for step, status in ends if status is Status.ROUNDING), None)
 
 
 def test_gaps_that_keep_falling_never_stagnate() -> None:
@@ -78,6 +80,49 @@ def test_stagnation_counts_steps_in_a_row() -> None:
 
 def test_gaps_above_rounding_never_stagnate() -> None:
     assert ends_after([2.0] * 100, rounding=1.0) is None
+
+
+def stalls_after(gaps: list[float], objectives: list[float], share: float = 1.0) -> int | None:
+    watch = Stagnation(patience=5, stalled=10)
+    ends = (watch.ends(*found, 0.0, share) for found in zip(gaps, objectives, strict=True))
+    return next((step for step, status in enumerate(ends) if status is Status.STALLED), None)
+
+
+def test_what_neither_gap_nor_objective_move_has_stalled() -> None:
+    up_and_down, still = [50.0, 25.0, 12.0, 80.0] * 10, [-7.0] * 40
+    assert stalls_after(up_and_down, still) == 12
+    assert stalls_after(up_and_down, still, share=0.5) == 22
+    assert stalls_after(up_and_down, [-1.0 - 0.01 * k for k in range(40)]) is None
+    assert stalls_after([0.85**k for k in range(40)], still) is None
+
+
+# --------------------------------------------------------------------------- contradictions under huge kernel values
+
+
+def contradictions(seed: int) -> tuple[Problem, DenseOperator]:
+    """568 pairs with random labels and weights over six decades, `direct_metric` on squared inner products."""
+    rng = np.random.default_rng(seed)
+    m, d, n = int(rng.integers(15, 60)), int(rng.integers(2, 12)), 568
+    X = rng.normal(size=(m, d)) * 10 ** rng.uniform(-0.5, 1.5)
+    a, b = rng.integers(0, m, n), rng.integers(0, m, n)
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    weights = rng.random(n) * 10 ** rng.uniform(-3, 3, n) * (rng.random(n) > 0.1)
+    C = 10 ** rng.uniform(-2, 6)
+    k = (X @ X.T) ** 2
+    ac, ad, bc, bd = (k[np.ix_(p, q)] for p in (a, b) for q in (a, b))
+    K = 0.5 * (ac + ad + bc + bd) + (0.5 * (ac - ad - bc + bd)) ** 2
+    return Problem(y, np.minimum(0, C * weights * y), np.maximum(0, C * weights * y), total=0.0), DenseOperator(K)
+
+
+@pytest.mark.parametrize(("seed", "objective"), [(2, -600.36), (11, -45890.0)])
+def test_contradictory_weighted_pairs_come_to_an_end(seed: int, objective: float) -> None:
+    """SMO alone stays at −70 and −13,550, with gaps of 10 to 80: only the end of the central path is better."""
+    case, operator = contradictions(seed)
+    solution = ActiveSet(time_budget=60.0).solve(case, operator)
+    assert solution.status in (Status.CONVERGED, Status.ROUNDING)
+    assert solution.gap < 0.1
+    assert solution.objective == pytest.approx(objective, rel=1e-3)
+    assert len(solution.history) < 100
 
 
 @pytest.mark.parametrize("rows", [2, 3, 10])

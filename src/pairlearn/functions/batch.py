@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from pairlearn.examples import widened
 from pairlearn.kernels import Kernel
 from pairlearn.operators.rows import PairRows, show
 from pairlearn.operators.source import AnySource, Source, join_sources
@@ -31,7 +32,7 @@ class Batch:
         if not kernel.bases:  # the views have seen all that it needs
             return cls((), PairRows(*pairs.columns, shown))
         compact = pairs.compacted().pairs
-        return cls(compact.tables.sides, PairRows(*compact.columns, shown))
+        return cls(tuple(map(widened, compact.tables.sides)), PairRows(*compact.columns, shown))
 
     @property
     def left(self) -> Examples:

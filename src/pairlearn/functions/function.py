@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pairlearn.errors import InputError
-from pairlearn.examples import check_examples, count_examples, stack_examples
+from pairlearn.examples import check_examples, count_examples, stack_examples, widened
 from pairlearn.functions.batch import Batch, sources_of
 from pairlearn.functions.parts import BLOCK, FormPart, LinePart, as_rows
 from pairlearn.kernels import Kernel
@@ -88,10 +88,10 @@ class PairFunction:
         """How many tables of examples its pairs have: 1, or 2 in two domains; 0 if it sees views of pairs only."""
         return max((len(base.sides) for base in self.kernel.bases if base is not None), default=0)
 
-    @property
+    @cached_property
     def anchors(self) -> tuple[Any, ...]:
-        """What is kept of the support examples of each table."""
-        return (self.anchor, self.right_anchor)[: self.n_tables]
+        """What is kept of the support examples of each table, in float64: values are those of the certified fit."""
+        return tuple(map(widened, (self.anchor, self.right_anchor)[: self.n_tables]))
 
     @property
     def support(self) -> PairRows:

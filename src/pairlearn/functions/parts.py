@@ -15,7 +15,7 @@ from scipy import sparse
 
 from pairlearn import loops
 from pairlearn.errors import InputError
-from pairlearn.examples import count_examples, take_examples
+from pairlearn.examples import count_examples, take_examples, widened
 from pairlearn.functions.batch import Batch
 from pairlearn.kernels import Kernel
 from pairlearn.operators.form import PairForm, times
@@ -52,6 +52,7 @@ class Embedding:
 
     def __call__(self, examples: Examples) -> Floats:
         """(m, width)."""
+        examples = widened(examples)
         if self.anchor is not None:
             return as_rows(self.base(examples, self.anchor))
         Z = self.base.features(examples.toarray() if sparse.issparse(examples) else examples)

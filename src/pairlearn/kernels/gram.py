@@ -31,7 +31,8 @@ class Gram:
     [[1.0, 0.0], [0.0, 1.0]]
 
     Data-dependent parameters are fixed on *these* examples: give the training examples alone. The matrix is computed
-    when it is first asked for.
+    when it is first asked for. With `dtype=np.float32` a machine solves, and certifies, the problem of the rounded
+    matrix.
     """
 
     def __init__(self, kernel: Kernel, examples: Examples, *, dtype: Any = np.float64) -> None:

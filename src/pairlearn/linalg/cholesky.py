@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg import blas, lapack
 
@@ -12,19 +14,27 @@ PANEL = 12_288
 """Larger matrices go panel by panel: with several threads, OpenBLAS 0.3.30 crashes in dpotrf from about 15,000 rows."""
 
 
-def cholesky(A: Floats, panel: int = PANEL) -> bool:
+WATCHED = 1024
+"""The same where someone looks at the clock: about a second of work between two looks."""
+
+
+def cholesky(A: Floats, panel: int = PANEL, look: Callable[[], None] | None = None) -> bool:
     """Replace the lower triangle of A (column-major) by that of L with A = LLᵀ; False when A is not positive definite.
+
+    `look` is called before every panel, and may raise.
 
     >>> import numpy as np
     >>> A = np.array([[4.0, 2.0], [2.0, 5.0]], order="F")
     >>> cholesky(A), np.tril(A).tolist()
     (True, [[2.0, 0.0], [1.0, 2.0]])
     """
-    n = len(A)
+    n, panel = len(A), panel if look is None else min(panel, WATCHED)
     with blas_threads(n**3 / 3):
         if n <= panel:
             return int(lapack.dpotrf(A, lower=1, overwrite_a=1, clean=0)[1]) == 0
         for first in range(0, n, panel):
+            if look is not None:
+                look()
             last = min(first + panel, n)
             # What the finished panels on the left contribute to this one.
             A[first:, first:last] -= A[first:, :first] @ A[first:last, :first].T

@@ -23,6 +23,7 @@ from pairlearn.features import note_features, same_features
 from pairlearn.functions.function import PairFunction
 from pairlearn.kernels import Gram, as_kernel
 from pairlearn.machines.parameters import constructor, parameter
+from pairlearn.machines.scale import Scale
 from pairlearn.machines.start import carry_over, feasible
 from pairlearn.machines.symmetry import Mirrored, sign_of
 from pairlearn.machines.training import Training, refuse_ignored_blocks
@@ -30,13 +31,19 @@ from pairlearn.operators.build import Grams, Operation, build, refuse_large
 from pairlearn.pair_kernels import PairKernel, View, pair_kernel
 from pairlearn.pairs import as_pairs
 from pairlearn.solvers import Callback, Solution, solver_for
+from pairlearn.solvers.clock import Clock
 from pairlearn.solvers.problem import Problem, Status
 from pairlearn.types import Bools, Examples, Floats, Ints
 
 ADVICE = {
     Status.ROUNDING: "but values of this kernel are too large for float64 to do better: scale the examples",
+    Status.STALLED: "but no method gets further: scale the examples, lower C or allow a larger tol",
 }
 """What to do about a fit that ended above its tolerance, where starting again from there does not help."""
+
+
+ONE = Scale()
+"""Of labels, which have no unit."""
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(parameter,))
@@ -70,7 +77,7 @@ class PairMachine(BaseEstimator):
         check_positive(self, tol="1e-3")
         if self.time_budget is not None and not (isinstance(self.time_budget, Real) and self.time_budget >= 0):
             raise InputError(f"time_budget is in seconds and must be ≥ 0, got {self.time_budget!r}")
-        pairs = as_pairs(X)
+        clock, pairs = Clock.start(self.time_budget), as_pairs(X)
         if len(pairs) == 0:
             raise InputError("there are no pairs to learn from; give at least one")
         kernel = pair_kernel(self.kernel).on(as_kernel(self.base))
@@ -79,7 +86,7 @@ class PairMachine(BaseEstimator):
         refuse_ignored_blocks(pairs, kernel)
         refuse_large(kernel, pairs, 2 if self.mirrored else 1, self.memory_budget)
         sign = sign_of(type(self).__name__, kernel, pairs, sign, self.mirrored)
-        return Training(pairs, kernel, sign, np.arange(len(pairs)))
+        return Training(pairs, kernel, sign, np.arange(len(pairs)), clock)
 
     def _weights(self, n_pairs: int, sample_weight: Any) -> Floats:
         """One weight ≥ 0 per pair, (n_pairs,); it multiplies the pair's box, so that weight 2 is the pair twice."""
@@ -94,22 +101,28 @@ class PairMachine(BaseEstimator):
             raise InputError("all pairs have weight 0; give some of them a weight > 0")
         return weights
 
-    def _learn(self, training: Training, problem: Problem) -> Solution:
-        """Solve this problem on the pairs, or on both orders of them, and keep the learnt function."""
+    def _learn(self, training: Training, problem: Problem, scale: Scale = ONE) -> Solution:
+        """Solve this problem on the pairs, or on both orders of them, and keep the learnt function.
+
+        `scale` says in which units the problem is stated.
+        """
         if self.mirrored:
             training, problem = training.mirrored(problem)
         operation = operation_for(self, training)
-        solution = solve(self, problem, operation, self._start(training, problem), self.time_budget)
-        self._keep(solution, problem, operation, training)
+        solution = solve(self, problem, operation, self._start(training, problem, scale), training.clock)
+        self._keep(solution, problem, operation, training, scale)
         return solution
 
-    def _start(self, training: Training, problem: Problem) -> Floats | None:
+    def _start(self, training: Training, problem: Problem, scale: Scale = ONE) -> Floats | None:
         """Where the solver starts: the previous fit, if asked for, else zero or the nearest feasible point."""
         if self.warm_start and self.__sklearn_is_fitted__():
-            return carry_over(self.function_, self.support_bounded_, training.pairs, problem)
+            known = replace(self.function_, coefficients=self.function_.coefficients / scale.size)
+            return carry_over(known, self.support_bounded_, training.pairs, problem)
         return feasible(np.zeros(len(problem)), problem) if problem.total else None
 
-    def _keep(self, solution: Solution, problem: Problem, operation: Operation, training: Training) -> None:
+    def _keep(
+        self, solution: Solution, problem: Problem, operation: Operation, training: Training, scale: Scale = ONE
+    ) -> None:
         """Keep the support pairs and their examples only.
 
         All other pairs have θ = 0 and are not needed for g; `support_bounded_` remembers which of them were at their
@@ -122,20 +135,28 @@ class PairMachine(BaseEstimator):
         self.support_: Ints = training.given[support]
         self.support_bounded_: Bools = bounded[support]
         self.support_examples_: Ints = chosen.used_examples()
-        self.function_ = PairFunction.of(operation.kernel, chosen, theta[support], solution.bias)
+        bias = scale.centre + scale.size * solution.bias
+        self.function_ = PairFunction.of(operation.kernel, chosen, scale.size * theta[support], bias)
         self.kkt_gap_, self.fit_status_, self.objective_ = solution.gap, str(solution.status), solution.objective
         self.n_support_, self.n_iter_, self.history_ = len(support), len(solution.history), solution.history
         self.plan_ = operation.plan.after(solution.taken)
         note_features(self, training.pairs)
         if solution.status is not Status.CONVERGED:
-            self._warn_of_the_end(solution)
+            self._warn_of_the_end(solution, training.clock.seconds)
 
-    def _warn_of_the_end(self, solution: Solution) -> None:
+    def _warn_of_the_end(self, solution: Solution, seconds: float) -> None:
         advice = ADVICE.get(solution.status, "and warm_start=True continues from here")
+        late = self.time_budget is not None and seconds > 1.2 * self.time_budget + 2.0
         warn_user(
             f"stopped by {solution.status} at KKT gap {solution.gap:.3g} > tol = {self.tol:g}; the model is "
-            f"usable, {advice}",
+            f"usable, {advice}{self._why_so_late(solution, seconds) if late else ''}",
             ConvergenceWarning,
+        )
+
+    def _why_so_late(self, solution: Solution, seconds: float) -> str:
+        return (
+            f". It took {seconds:.3g} s instead of {self.time_budget:g}: one pass over all pairs takes "
+            f"{solution.pass_seconds:.2g} s here; allow more time, or train on fewer pairs"
         )
 
     # -- using
@@ -186,12 +207,11 @@ def operation_for(machine: PairMachine, training: Training) -> Operation:
     return build(training.kernel, training.pairs, _grams(machine.base), machine.memory_budget)
 
 
-def solve(
-    machine: PairMachine, problem: Problem, operation: Operation, start: Floats | None, time_budget: float | None
-) -> Solution:
-    """The solution by the machine's solver, from `start` (None: zero), within this many seconds."""
+def solve(machine: PairMachine, problem: Problem, operation: Operation, start: Floats | None, clock: Clock) -> Solution:
+    """The solution by the machine's solver, from `start` (None: zero), in the time that the clock has left."""
     seed = fresh_seed() if machine.random_state is None else machine.random_state
-    solver = solver_for(machine.solver, machine.tol, time_budget, operation.plan.memory, seed)
+    left = clock.left if clock.ends else None
+    solver = solver_for(machine.solver, machine.tol, left, operation.plan.memory, seed)
     return solver.solve(problem, operation.operator, start, machine.callback)
 
 

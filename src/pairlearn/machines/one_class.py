@@ -123,7 +123,7 @@ class OneClassPairSphere(
         # θ = α Σθ turns the linear term into ½ Σθ K(i, i).
         linear = 0.5 * total * operation.operator.diagonal()
         problem = Problem(linear, np.zeros(len(upper)), upper, total=total)
-        solution = solve(self, problem, operation, self._start(training, problem), self.time_budget)
+        solution = solve(self, problem, operation, self._start(training, problem), training.clock)
         self._keep(solution, problem, operation, training)
         self.total_ = total
         # Pairs on the sphere have ½ Σθ K(p, p) − Σ θ_k K(p, k) = bias.

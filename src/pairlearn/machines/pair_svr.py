@@ -11,6 +11,7 @@ from pairlearn.errors import InputError
 from pairlearn.examples import refuse_nonfinite
 from pairlearn.machines.machine import PairMachine, check_positive
 from pairlearn.machines.parameters import parameter
+from pairlearn.machines.scale import Scale
 from pairlearn.pairs import Pairs
 from pairlearn.solvers.problem import Problem
 from pairlearn.types import Floats
@@ -25,15 +26,24 @@ class PairSVR(
 
     min ½θᵀKθ − yᵀθ + ε‖θ‖₁ over |θ_i| ≤ C·weight_i, with Σθ = 0 and a bias unless the kernel is antisymmetric.
 
+    C, ε and tol are in units of the spread of the targets (their standard deviation; their root mean square where there
+    is no bias): targets in metres or in millimetres give the same function, in metres or in millimetres.
+
     Parameters
     ----------
     kernel : name of a pair kernel ("tensor_metric", "tensor", "difference", …) or a PairKernel.
     base : as in PairSVC; a tuple (left, right) for pairs of two tables.
-    C : box of every pair, |θ| ≤ C · weight.
-    epsilon : errors up to this size cost nothing.
-    tol, time_budget, memory_budget, random_state, warm_start, solver, callback : as in PairSVC.
+    C : box of every pair, |θ| ≤ C · weight, in spreads of the targets.
+    epsilon : errors up to this size, in spreads of the targets, cost nothing.
+    tol : KKT gap at which the solver stops, in spreads of the targets; so are `kkt_gap_` and, squared, `objective_`.
+    time_budget, memory_budget, random_state, warm_start, solver, callback : as in PairSVC.
     mirrored : train on both orders of every pair, for checking; "symmetric" or "antisymmetric" where the
         kernel is only order-invariant.
+
+    Attributes
+    ----------
+    scale_ : spread of the targets.
+    C_, epsilon_ : C and ε in the units of the targets, C · scale_ and epsilon · scale_: what LIBSVM would be given.
 
     Examples
     --------
@@ -56,10 +66,25 @@ class PairSVR(
             raise InputError(f"epsilon must be a finite number ≥ 0, got {self.epsilon!r}; try epsilon=0.1")
         training = self._prepare(X, sign=None)
         targets = check_targets(y, training.pairs, training.sign)
-        boxes = self.C * self._weights(len(targets), sample_weight)
-        total = 0.0 if training.sign > 0 else None
-        self._learn(training, Problem(targets, -boxes, boxes, float(self.epsilon), total))
+        weights = self._weights(len(targets), sample_weight)
+        boxes, total = self.C * weights, 0.0 if training.sign > 0 else None
+        # Where g(a, a) = 0 anyway, reflexive pairs say nothing.
+        speaks = np.ones(len(targets)) if training.sign > 0 else ~training.pairs.reflexive
+        scale = Scale.of(targets, weights * speaks, biased=training.sign > 0)
+        problem = Problem(scale.standard(targets), -boxes, boxes, float(self.epsilon), total)
+        self._learn(training, problem, scale)
+        self.scale_ = scale.size
         return self
+
+    @property
+    def C_(self) -> float:  # noqa: N802
+        """C in the units of the targets."""
+        return self.C * self.scale_
+
+    @property
+    def epsilon_(self) -> float:
+        """ε in the units of the targets."""
+        return self.epsilon * self.scale_
 
     def predict(self, X: Any) -> Floats:
         """g of every pair, (n_pairs,)."""

@@ -9,6 +9,7 @@ import numpy as np
 from pairlearn.errors import InputError
 from pairlearn.pair_kernels import PairKernel
 from pairlearn.pairs import Pairs
+from pairlearn.solvers.clock import Clock
 from pairlearn.solvers.problem import Problem
 from pairlearn.types import Floats, Ints
 
@@ -20,12 +21,14 @@ class Training:
     `sign` is +1 for g(b, a) = g(a, b) and −1 for g(b, a) = −g(a, b); the latter has no bias.
     `given` is the number of each row among the pairs that the caller passed, (n_rows,): a machine that trains on both
     orders of a pair, or that leaves draws out, still reports its support pairs by the caller's numbers.
+    `clock` runs since the fit began: building the operator takes time too.
     """
 
     pairs: Pairs
     kernel: PairKernel
     sign: int
     given: Ints
+    clock: Clock
 
     def chosen(self, order: Ints) -> Training:
         """The same with these rows."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -136,7 +135,6 @@ class _Switcher:
         self.trained, self.problem = self._problem(0.0)
         self.operation = operation_for(machine, self.trained)
         self.history: list[Switching] = []
-        self.began = time.perf_counter()
 
     def run(self) -> Solution:
         """Labels for all pairs and the machine trained with them."""
@@ -181,9 +179,7 @@ class _Switcher:
         """The machine for the current labels, from the last solution."""
         _, self.problem = self._problem(box)
         start = None if last is None else feasible(last.coefficients, self.problem)
-        budget = self.machine.time_budget
-        left = None if budget is None else max(0.0, budget - (time.perf_counter() - self.began))
-        return solve(self.machine, self.problem, self.operation, start, left)
+        return solve(self.machine, self.problem, self.operation, start, self.training.clock)
 
     def _recorded(self, box: float, switched: int, last: Solution) -> Solution:
         solution = self._solved(box, last)

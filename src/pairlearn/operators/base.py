@@ -26,6 +26,10 @@ class PairOperator(ABC):
     n_pairs: int
     block_bytes: int = 2**26
     """Bytes of kernel values that may be asked for at once; the plan has room for what computing them takes."""
+    grows: bool = True
+    """Whether a product takes a kernel value for every pair and every non-zero coefficient, so that it grows with both.
+
+    Where it does not, it takes the same few matrix products always."""
 
     @abstractmethod
     def diagonal(self) -> Floats:

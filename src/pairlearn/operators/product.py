@@ -34,6 +34,8 @@ class ProductOperator(PairOperator):
     few multiplies single rows.
     """
 
+    grows = False
+
     def __init__(
         self, table: Table, source: AnySource, left: Ints, right: Ints, triangle: Triangle | None = None
     ) -> None:
@@ -176,6 +178,8 @@ def _rows_of(matrix: sparse.csr_array, rows: slice, K: Floats) -> Floats:
 class FeatureOperator(PairOperator):
     """ZZᵀ, a row of Z per pair, (n, q): a linear kernel on features of pairs. A product costs 2nq."""
 
+    grows = False
+
     def __init__(self, Z: Floats) -> None:
         self.Z = Z
         self.n_pairs = len(Z)
@@ -202,6 +206,7 @@ class SumOperator(PairOperator):
     def __init__(self, parts: list[PairOperator]) -> None:
         self.parts = parts
         self.n_pairs = parts[0].n_pairs
+        self.grows = any(part.grows for part in parts)
 
     def thin(self) -> Thin | None:
         parts = [part.thin() for part in self.parts]

@@ -66,6 +66,7 @@ def resolve(kernel: PairKernel, pairs: Pairs) -> Resolved:
     Only examples that occur in the pairs are used: a bandwidth that saw the test examples would be a leak.
     """
     compact, used = pairs.compacted()
+    compact = compact.widened()
     tables = compact.tables.sides
     resolved = {base: _resolved_base(base, tables) for base in kernel.bases if base is not None}
     if len(resolved) < len(kernel.bases):

@@ -22,7 +22,8 @@ from pairlearn.pair_kernels import Table
 from pairlearn.types import Examples, Floats, Ints
 
 ELEMENTS = 256
-"""Single values that are computed together: of a square block of this size only the diagonal is kept."""
+"""Single values that are computed together, sorted by their first example: all pairs of a few examples with many then
+cost little more than themselves, unrelated ones a block of this size of which the diagonal is kept."""
 
 PART = 2**16
 """Pairs with coefficients that are summed up together where a form is the sum of parts."""
@@ -91,10 +92,11 @@ class Source:
         if self.features is not None:
             Z = self.features
             return by_blocks(rows, cols, lambda a, b: np.einsum("ij,ij->i", Z[a], Z[b]), Z.shape[1])
-        values = np.empty(len(rows))
+        values, order = np.empty(len(rows)), np.argsort(rows, kind="stable")
         for start in range(0, len(rows), ELEMENTS):
-            part = slice(start, start + ELEMENTS)
-            values[part] = np.diagonal(self.block(rows[part], cols[part]))
+            part = order[start : start + ELEMENTS]
+            K, row_places, col_places = self.compact(rows[part], cols[part])
+            values[part] = K[row_places, col_places]
         return values
 
     def table_block(self, table: Table, rows: PairRows, cols: PairRows) -> Floats:

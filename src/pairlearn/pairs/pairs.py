@@ -15,6 +15,7 @@ from pairlearn.examples import (
     count_examples,
     merge_equal_rows,
     refuse_nonfinite,
+    widened,
 )
 from pairlearn.features import feature_names
 from pairlearn.pairs.classes import class_codes
@@ -287,6 +288,10 @@ class Pairs:
         tables, columns = take_rows(self.tables, used), renumbered(self.tables, self.columns, used).columns
         ids = None if self.ids is None else tuple(self.ids[row] for row in used[0])
         return Compacted(self._replaced(tables=tables, _columns=columns, ids=ids), used)
+
+    def widened(self) -> Pairs:
+        """The same pairs over examples in float64 where they were float32, which changes no number."""
+        return self._replaced(tables=tables_of(tuple(map(widened, self.tables.sides))))
 
     def require_one_table(self, message: str) -> Pairs:
         """These pairs, or this message as an error if they join two tables."""

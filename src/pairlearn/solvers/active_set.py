@@ -12,11 +12,12 @@ from pairlearn.linalg.room import BYTES, FACTORED, order_within
 from pairlearn.linalg.threads import blas_threads
 from pairlearn.operators.base import PairOperator
 from pairlearn.solvers.certificate import finish
-from pairlearn.solvers.clock import Clock
+from pairlearn.solvers.clock import Clock, OutOfTimeError
 from pairlearn.solvers.inner.interior import InteriorPoint
 from pairlearn.solvers.inner.order import InnerSolver
 from pairlearn.solvers.inner.quadratic import Explicit, Quadratic
 from pairlearn.solvers.inner.subproblem import Outcome, Subproblem
+from pairlearn.solvers.pace import Pace
 from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status
 from pairlearn.solvers.stagnation import Stagnation
 from pairlearn.solvers.tuning import TUNING, Tuning
@@ -86,11 +87,14 @@ class _Run:
         self.rng = np.random.default_rng(options.seed)
         self.history: list[Progress] = []
         self.theta = np.zeros(len(problem)) if start is None else start.copy()
+        self.pace = Pace(operator)
         limit = options.max_working_set
-        self.working = WorkingSet(operator, min(limit, len(problem)))
+        self.room = min(limit, len(problem))
+        """Most pairs of a working set, by memory."""
+        self.working = WorkingSet(operator, self.room)
         self.least_tol = self.tuning.final * options.tol
         self.inner = InnerSolver(self.tuning, self.least_tol, max(self.tuning.small, int(FACTORED * limit)))
-        self.stagnation = Stagnation(self.tuning.stale)
+        self.stagnation = Stagnation(self.tuning.stale, self.tuning.stalled)
         self.taken = 0
 
     def solution(self) -> Solution:
@@ -98,9 +102,15 @@ class _Run:
         status = Status.INTERRUPTED
         with blas_threads(0):
             with suppress(KeyboardInterrupt):
-                status = self._iterate()
+                status = self._within_time()
             found = finish(self.problem, self.operator, self.theta, status, self.options.tol, tuple(self.history))
             return replace(found, taken=self.taken)
+
+    def _within_time(self) -> Status:
+        try:
+            return self._iterate()
+        except OutOfTimeError:
+            return Status.TIME_BUDGET
 
     def _iterate(self) -> Status:
         self._refresh()
@@ -117,7 +127,7 @@ class _Run:
         """v = p − Kθ, from scratch."""
         product = np.zeros(len(self.problem))
         if self.theta.any():
-            self.operator.add_product(self.theta, product)
+            self.pace.add_product(self.theta, product)
         self.v, self.fresh = self.problem.linear - product, True
 
     def _advance(self, step: int) -> Status | None:
@@ -125,17 +135,26 @@ class _Run:
         gap = self._gap(self.theta, self.v)
         if self._report(self.theta, self.v, gap, len(self.working.pairs)):
             return Status.INTERRUPTED
+        if gap <= self.options.tol and self.fresh:
+            return Status.CONVERGED
+        # One step is always taken: no time at all would leave a machine that knows nothing.
+        if self.theta.any() and (self._time_for_a_step().expired or self._affordable() < 2):
+            return Status.TIME_BUDGET
         if gap <= self.options.tol:
-            if self.fresh:
-                return Status.CONVERGED
             self._refresh()
             return None
-        # One step is always taken: no time at all would leave a machine that knows nothing.
-        if self.clock.expired and self.theta.any():
-            return Status.TIME_BUDGET
-        if step > self.tuning.stale and self.stagnation.ends(gap, self._rounding()):
-            return Status.ROUNDING
-        return self._go_on(step, gap)
+        return self._stagnant(step, gap) or self._go_on(step, gap)
+
+    def _stagnant(self, step: int, gap: float) -> Status | None:
+        """A status if nothing moves any more; a residual that was moved along for long is first computed afresh."""
+        if step <= self.tuning.stale:
+            return None
+        # A set that is small among all pairs needs as many more steps to see them.
+        share = len(self.working.pairs) / len(self.problem)
+        status = self.stagnation.ends(gap, self.history[-1].objective, self._rounding(), share)
+        if status is not None or self.stagnation.steps % self.tuning.stale == self.tuning.stale // 2:
+            self._refresh()
+        return status
 
     def _go_on(self, step: int, gap: float) -> Status | None:
         """Another working set, or all pairs at once if this is the step for it."""
@@ -143,6 +162,17 @@ class _Run:
         if outcome is None:
             self._improve(gap)
         return Status.INTERRUPTED if outcome is Outcome.STOPPED else None
+
+    def _time_for_a_step(self) -> Clock:
+        """The clock without the pass over all pairs that certifies the end."""
+        return self.clock.reserving(self.pace.seconds(int(np.count_nonzero(self.theta))) if self.clock.ends else 0.0)
+
+    def _affordable(self) -> float:
+        """Most pairs of a working set, by time: for its product, for the certificate, and as much for all else."""
+        if not self.clock.ends:
+            return np.inf
+        left = self.clock.left if self.theta.any() else max(self.clock.left, self.tuning.grace)
+        return (self.pace.affordable(left) - np.count_nonzero(self.theta)) / 3
 
     def _gap(self, theta: Floats, v: Floats) -> float:
         return self.problem.box.gap(theta, v, self.problem.constrained)
@@ -166,6 +196,8 @@ class _Run:
             return None
         before = self.theta.copy()
         outcome = self._solve_whole(form)
+        if outcome is Outcome.OUT_OF_TIME and self.theta.any():
+            raise OutOfTimeError
         if outcome is Outcome.STUCK:
             # Its end is a better point, but one where every pair is free: no place to go on from.
             self.theta[:] = before
@@ -173,8 +205,16 @@ class _Run:
         return outcome
 
     def _situation(self, gap: float) -> Situation:
-        distance, memory = gap / self.options.tol, self.options.memory - self._held
-        return Situation(self.problem, self.operator, self.theta, distance, memory, self.rng, self.tuning)
+        return Situation(
+            self.problem,
+            self.operator,
+            self.theta,
+            gap / self.options.tol,
+            self.options.memory - self._held,
+            self._affordable(),
+            self.rng,
+            self.tuning,
+        )
 
     @property
     def _held(self) -> int:
@@ -189,26 +229,32 @@ class _Run:
 
         self.taken = max(self.taken, self._held + bytes_of_path(p, self.tuning) + Q.factor_bytes)
         whole = Subproblem(Q, self.theta, self.v, p.box, p.constrained)
-        return InteriorPoint(self.tuning, report).run(whole, self.least_tol, self.clock)
+        return InteriorPoint(self.tuning, report).run(whole, self.least_tol, self._time_for_a_step())
 
     # -- working sets
 
     def _improve(self, gap: float) -> None:
         """Solve on a new working set and move the residual of all pairs along."""
-        self._update_working_set()
+        clock = self._time_for_a_step()
+        self._update_working_set(clock)
         W, p = self.working.pairs, self.problem
-        Q = Explicit(self.working.store, W, self.rng)
+        Q = Explicit(self.working.store, W, self.rng, clock.look)
         sub = Subproblem(Q, self.theta[W], self.v[W], p.box.take(W), p.constrained)
-        if self.inner.solve(sub, self._inner_tol(gap), self.clock) is Outcome.NO_ROOM:
-            self.working.limit = self.inner.room
+        self.inner.at_rounding = self.inner.patience > 1 and gap <= self._rounding()
+        if self.inner.solve(sub, self._inner_tol(gap), clock) is Outcome.NO_ROOM:
+            self.room = self.inner.room
         self.taken = max(self.taken, self._held)
-        if self.stagnation.steps:
-            self.inner.patience = 1  # no patience helps against rounding
-        change = np.zeros(len(p))
-        change[W] = sub.theta - self.theta[W]
-        self.theta[W] = sub.theta
+        self._move(W, sub.theta, clock)
+
+    def _move(self, W: Ints, theta: Floats, clock: Clock) -> None:
+        """Go to these coefficients of W; without time for the residual of all pairs, which the end computes anyway."""
+        change = np.zeros(len(self.problem))
+        change[W] = theta - self.theta[W]
+        self.theta[W] = theta
+        if clock.expired:
+            raise OutOfTimeError
         self.v *= -1.0
-        self.operator.add_product(change, self.v)
+        self.pace.add_product(change, self.v)
         self.v *= -1.0
         self.fresh = False
 
@@ -216,14 +262,15 @@ class _Run:
         loose = self.inner.degenerate and gap > 1
         return max((self.tuning.inner_degenerate if loose else self.tuning.inner) * gap, self.least_tol)
 
-    def _update_working_set(self) -> None:
+    def _update_working_set(self, clock: Clock) -> None:
         """All free pairs and the worst violators from both sides."""
+        self.working.limit = int(max(2, min(self.room, self._affordable())))
         free = np.nonzero(self.problem.box.free(self.theta))[0]
         candidates = self._candidates(len(free))
-        if len(free) > self.options.max_working_set // 2:
+        if len(free) > self.working.limit // 2:
             # They may not all fit: in random order each of them is in the set sooner or later.
             free = self.rng.permutation(free)
-        self.working.update(free, candidates)
+        self.working.update(free, candidates, clock.look if self.theta.any() else None)
 
     def _candidates(self, n_free: int) -> Ints:
         n, noise = len(self.problem), None

@@ -7,6 +7,7 @@ a fresh product Kθ, block by block: nothing of the size of all pairs is held be
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,14 +75,19 @@ def finish(
 ) -> Solution:
     """The solution with its certificate.
 
-    A solver that claims convergence without it was led astray by rounding, and that is what the status then says.
+    Convergence is what it says, not what a solver claims: one that claims it without was led astray by rounding, and
+    one that ran out of time may have been there already.
     """
+    began = time.perf_counter()
     try:
         found = certify(problem, operator, theta)
     except KeyboardInterrupt:
         # The coefficients are worth the seconds that their certificate takes; a second interrupt is obeyed.
         status, found = Status.INTERRUPTED, certify(problem, operator, theta)
     gap = kkt_gap(found.up, found.low, problem.constrained)
-    if status is Status.CONVERGED and gap > tol:
+    if gap <= tol:
+        status = Status.INTERRUPTED if status is Status.INTERRUPTED else Status.CONVERGED
+    elif status is Status.CONVERGED:
         status = Status.ROUNDING
-    return Solution(theta, found.bias if problem.constrained else 0.0, status, gap, found.objective, history)
+    bias, seconds = found.bias if problem.constrained else 0.0, time.perf_counter() - began
+    return Solution(theta, bias, status, gap, found.objective, history, seconds)

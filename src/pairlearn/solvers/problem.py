@@ -53,7 +53,7 @@ class Status(StrEnum):
     """
 
     CONVERGED = "converged"
-    """The certified gap is at most the tolerance; no other status claims that."""
+    """The certified gap is at most the tolerance, whatever made the solver stop; unless that was the user."""
     TIME_BUDGET = "time budget"
     INTERRUPTED = "interrupted"
     """By the callback or from the keyboard."""
@@ -62,6 +62,8 @@ class Status(StrEnum):
     ROUNDING = "rounding"
     """Float64 does not tell better solutions from this one: the gap no longer falls and is of the size of rounding, or
     the solver's own figure met the tolerance and a fresh product over all pairs does not confirm it."""
+    STALLED = "no progress"
+    """The gap is more than rounding explains, but no method lowers it any more."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,8 @@ Callback = Callable[[Progress], bool | None]
 class Solution:
     """Coefficients θ, bias, and how good they are.
 
-    `gap` is the largest violation of the optimality conditions over all pairs, from a fresh float64 product; `taken`
-    are the bytes that the solver took beside what every fit holds.
+    `gap` is the largest violation of the optimality conditions over all pairs, from a fresh float64 product, which took
+    `pass_seconds`; `taken` are the bytes that the solver took beside what every fit holds.
     """
 
     coefficients: Floats
@@ -94,4 +96,5 @@ class Solution:
     gap: float
     objective: float
     history: tuple[Progress, ...]
+    pass_seconds: float = 0.0
     taken: int = 0

@@ -13,7 +13,10 @@ from pairlearn.operators.base import PairOperator
 from pairlearn.solvers.box import kkt_gap
 from pairlearn.solvers.certificate import finish
 from pairlearn.solvers.clock import Clock
+from pairlearn.solvers.pace import Pace
 from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status
+from pairlearn.solvers.stagnation import Stagnation
+from pairlearn.solvers.tuning import TUNING
 from pairlearn.types import Floats
 
 SPARE = 4
@@ -92,6 +95,12 @@ class _Run:
         self.theta = np.zeros(len(problem)) if start is None else start.copy()
         self.rows = RowCache(operator, options.memory)
         self.history: list[Progress] = []
+        self.clock, self.pace = Clock.start(options.time_budget), Pace(operator)
+        self.touched = set(np.nonzero(self.theta)[0].tolist())
+        """Coefficients that may not be 0."""
+        self.stagnation = Stagnation(TUNING.stale, TUNING.stalled)
+        self.patience = max(1000, 10 * len(problem))
+        """Steps between two looks at whether anything moves."""
 
     def iterate(self) -> Status:
         """Steps until the gap, the callback, the clock or the limit ends them."""
@@ -103,19 +112,24 @@ class _Run:
             i, j = loops.plain.steepest(*self.state)
             best_up, least_low = (up[i] if i >= 0 else -np.inf), (low[j] if j >= 0 else np.inf)
             gap = kkt_gap(best_up, least_low, constrained)
-            if step % every == 0 or gap <= tol:
-                status = self._report(step, gap)
-                if status is not None:
-                    return status
+            if (step % every == 0 or gap <= tol) and self._report(step, gap):
+                return Status.INTERRUPTED
             if gap <= tol:
                 return Status.CONVERGED
+            if step % self.patience == 0 and (status := self._stagnant(gap)) is not None:
+                return status
+            if self.clock.ends and self._out_of_time():
+                return Status.TIME_BUDGET
             move(i, j, best_up, least_low)
         return Status.ITERATION_LIMIT
+
+    def _out_of_time(self) -> bool:
+        """Whether no more is left than the certificate takes."""
+        return self.clock.reserving(self.pace.seconds(len(self.touched))).expired
 
     def _set_up(self) -> None:
         p, n, operator = self.problem, len(self.problem), self.operator
         self.diagonal = operator.diagonal()
-        self.clock = Clock.start(self.options.time_budget)
         v = p.linear - (operator @ self.theta if self.theta.any() else np.zeros(n))
         self.box = self.theta, p.lower, p.upper, p.epsilon
         self.state = loops.plain.set_up(v, *self.box)
@@ -127,19 +141,27 @@ class _Run:
         row, diagonal = self.rows[i], self.diagonal
         j = loops.plain.partner(self.low, row, diagonal, i, best_up, self.gains, self.buffer)
         curvature = diagonal[i] + diagonal[j] - 2.0 * row[j]
+        self.touched.update((i, j))
         loops.plain.exchange(i, j, row, self.rows[j], curvature, *self.box, *self.state)
 
     def _shift(self, i: int, j: int, best_up: float, least_low: float) -> None:
         """Move the one coefficient with the larger rate."""
         k, rate = (i, best_up) if best_up >= -least_low else (j, least_low)
+        self.touched.add(k)
         loops.plain.shift(k, rate, self.rows[k], self.nothing, self.diagonal[k], *self.box, *self.state)
 
-    def _report(self, step: int, gap: float) -> Status | None:
-        """Add a line to the history; a status if callback or clock want an end."""
-        p, theta, seconds = self.problem, self.theta, self.clock.seconds
-        v = loops.plain.residual(theta, p.epsilon, self.up, self.low)
-        objective = p.box.objective(theta, p.linear, v)
-        self.history.append(Progress(step, gap, objective, int(np.count_nonzero(theta)), 2, seconds))
-        if self.callback is not None and self.callback(self.history[-1]):
-            return Status.INTERRUPTED
-        return Status.TIME_BUDGET if self.clock.expired else None
+    def _report(self, step: int, gap: float) -> bool:
+        """Add a line to the history; whether the callback wants to stop."""
+        n_support = int(np.count_nonzero(self.theta))
+        self.history.append(Progress(step, gap, self._objective(), n_support, 2, self.clock.seconds))
+        return bool(self.callback(self.history[-1])) if self.callback is not None else False
+
+    def _objective(self) -> float:
+        p = self.problem
+        return p.box.objective(self.theta, p.linear, loops.plain.residual(self.theta, p.epsilon, self.up, self.low))
+
+    def _stagnant(self, gap: float) -> Status | None:
+        """A status if nothing moves any more."""
+        # About the most that rounding can do to Kθ.
+        rounding = np.finfo(float).eps * self.diagonal.max(initial=0.0) * np.abs(self.theta).sum()
+        return self.stagnation.ends(gap, self._objective(), float(rounding))

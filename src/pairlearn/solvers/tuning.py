@@ -30,6 +30,11 @@ class Tuning:
     stale: int = 20
     """Outer steps at a gap that rounding alone can explain, and that does not fall, before the fit ends; before that a
     fit of a kernel with values of 1e12 went on for 100,000 steps."""
+    stalled: int = 100
+    """Outer steps in which neither the gap falls by a tenth nor the objective by a thousandth before the fit ends, with
+    more than rounding explains; 7 to 20 are usual in all."""
+    grace: float = 1.0
+    """Seconds for the first step where there are none left: a machine that knows nothing is of no use."""
 
     # -- SMO
 
@@ -61,6 +66,8 @@ class Tuning:
     path_steps: int = 200
     """Most steps of the interior point; it needs 12 to 31. In the second half they are shorter, which leads out of the
     circles that long ones now and then run in."""
+    path_stale: int = 10
+    """Steps near the end of the path without a better end, after which it is given up: rounding leads it astray."""
     corrections: int = 2
     """Most corrections towards the centre per step; each costs one more solution with the same factor."""
 

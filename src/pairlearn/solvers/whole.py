@@ -25,13 +25,17 @@ THIN_ENTRY = 40
 
 @dataclass(frozen=True)
 class Situation:
-    """Where a fit stands when it asks for a shortcut; `distance` is the gap in tolerances, `memory` in bytes."""
+    """Where a fit stands when it asks for a shortcut; `distance` is the gap in tolerances, `memory` in bytes.
+
+    `affordable` is how many rows of the matrix there is time for.
+    """
 
     problem: Problem
     operator: PairOperator
     theta: Floats
     distance: float
     memory: float
+    affordable: float
     rng: np.random.Generator
     tuning: Tuning
 
@@ -65,7 +69,7 @@ def low_rank_form(now: Situation) -> Quadratic | None:
     sample = now.tuning.sample if bounded >= now.tuning.many * len(now.problem) else now.tuning.tiny_sample
     if now.distance <= now.tuning.far or not now.has_room(8 * sample, sample // 2):
         return None
-    G = sampled_factor(now.operator, sample, now.rng)
+    G = sampled_factor(now.operator, sample, now.rng, now.affordable)
     return None if G is None else Spanned(G)
 
 

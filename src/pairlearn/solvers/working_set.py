@@ -7,6 +7,7 @@ import numpy as np
 from pairlearn import loops
 from pairlearn.operators.base import PairOperator
 from pairlearn.solvers.box import Box
+from pairlearn.solvers.clock import Look
 from pairlearn.types import Floats, Ints
 
 
@@ -31,8 +32,11 @@ class WorkingSet:
         """Bytes of the store."""
         return 8 * self.rows * self.store.shape[1]
 
-    def update(self, free: Ints, candidates: Ints) -> None:
-        """Bring in the candidates and all free pairs, or as many as there is room for; drop the others first."""
+    def update(self, free: Ints, candidates: Ints, look: Look | None = None) -> None:
+        """Bring in the candidates and all free pairs, or as many as there is room for; drop the others first.
+
+        `look` looks at the clock; once it has raised, the set is of no use any more.
+        """
         if len(self.pairs) > self.limit:
             self.pairs = self.pairs[:0]
         wanted = self._wanted(free, candidates)
@@ -44,17 +48,19 @@ class WorkingSet:
         self.rows = max(self.rows, size)
         self.pairs = np.concatenate([self.pairs, np.zeros(size - len(self.pairs), dtype=np.int64)])
         self.pairs[slots] = fresh
-        self._fill(slots, fresh)
+        self._fill(slots, fresh, look)
 
     def _wanted(self, free: Ints, candidates: Ints) -> Ints:
         """The best candidates, at least half the room for them, then the free pairs."""
         room = max(2, self.limit // 2, self.limit - len(free))
         return _unique_in_order(candidates[:room], free)[: self.limit]
 
-    def _fill(self, slots: Ints, fresh: Ints) -> None:
+    def _fill(self, slots: Ints, fresh: Ints, look: Look | None) -> None:
         """Rows and columns of the new pairs, some at a time."""
         step = max(1, self.operator.block_bytes // (8 * max(1, len(self.pairs))))
         for start in range(0, len(fresh), step):
+            if look is not None:
+                look()
             part = slice(start, start + step)
             loops.blocks.set_rows_and_columns(self.store, slots[part], self.operator.submatrix(fresh[part], self.pairs))
 

@@ -104,6 +104,16 @@ class Parts:
         snapped = np.where((point.z > clear) | (point.xi <= self.floor + tiny), self.floor, point.xi)
         return np.where((point.w > clear) | (point.xi >= self.ceiling - tiny), self.ceiling, snapped)
 
+    def settled(self, point: Point) -> Floats:
+        """ξ with the parts at their bounds whose multiplier is the larger share of all, distance the smaller of room.
+
+        Unlike `snapped` it compares the two with each other, so that a point still far from the end can tell.
+        """
+        s, t = self.room(point.xi)
+        rate = float(np.abs(point.z - point.w).mean())
+        snapped = np.where((point.z * self.width > rate * s) | ~self.open, self.floor, point.xi)
+        return np.where(point.w * self.width > rate * t, self.ceiling, snapped)
+
 
 class Newton:
     """Newton's equations at a point: (EᵀQE + diag D) dξ + Eᵀ1 db = right and Σ dx = lacking, with dx = E dξ.

@@ -59,7 +59,7 @@ class FreeSystem:
         L = np.empty((len(index), len(index)), order="F")
         loops.blocks.copy_lower(Q.store, index, L)
         L[np.diag_indices(len(index))] += ridge
-        if not cholesky(L):
+        if not cholesky(L, look=Q.look):
             return False
         self.members, self.L = Q.pairs[index], L
         return True

@@ -8,17 +8,22 @@ factors on such problems and stalled near the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pairlearn.solvers.clock import Clock
 from pairlearn.solvers.inner.central_path import Newton, Parts, Point
-from pairlearn.solvers.inner.quadratic import Quadratic
-from pairlearn.solvers.inner.subproblem import Outcome, Subproblem
+from pairlearn.solvers.inner.quadratic import Factor, Quadratic
+from pairlearn.solvers.inner.subproblem import Outcome, Subproblem, Working
 from pairlearn.solvers.tuning import TUNING, Tuning
 from pairlearn.types import Floats
+
+WORTH = 1e-3
+"""Share of the objective that an unsolved end has to gain: rounding may gain less, and lose a better gap for it."""
+RIDGES = 4
+"""Times that the ridge may grow tenfold, over the whole path, before it is given up."""
 
 Report = Callable[[Floats, Floats], bool]
 """Called with x and p − Qx after every step; True stops."""
@@ -45,6 +50,28 @@ class InteriorPoint:
             return Outcome.STUCK
 
 
+@dataclass(frozen=True)
+class ToWorkingSet:
+    """The interior point on a working set, with the residual of the matrix itself at its end.
+
+    A factor of low rank is exact to a billionth of the largest value only, which is much where values are huge:
+    `exact` goes without it, by factors of the whole matrix.
+    """
+
+    tuning: Tuning = TUNING
+    exact: bool = False
+
+    def run(self, sub: Working, tol: float, clock: Clock) -> Outcome:
+        """SOLVED by the matrix itself too, or how the path ended."""
+        linear = sub.v + sub.Q.times(sub.theta)
+        path = replace(sub, Q=sub.Q.exact()) if self.exact else sub
+        try:
+            outcome = InteriorPoint(self.tuning).run(path, tol, clock)
+        finally:
+            sub.v[:] = linear - sub.Q.times(sub.theta)
+        return Outcome.STUCK if outcome is Outcome.SOLVED and sub.gap > 3.0 * tol else outcome
+
+
 class _Path:
     """One way along the central path of a subproblem."""
 
@@ -57,9 +84,14 @@ class _Path:
         self.ridge = 2e-16 * self.weight / np.sqrt(len(sub))
         """About the rounding of Q: stiffness below it would only make the equations singular."""
         self.parts = Parts.of(self.box)
+        now = sub.objective
+        self.best = now - WORTH * abs(now)
+        """Objective below which an end of the path is worth going to."""
+        self.stale = 0
+        """Steps since it fell."""
 
     def follow(self, clock: Clock) -> Outcome:
-        """From well inside the box to the end."""
+        """From well inside the box to the end, or to where rounding takes over."""
         point = self._start()
         near = 0.1 * self.tol * float((self.box.upper - self.box.lower).max())
         try:
@@ -72,6 +104,8 @@ class _Path:
                     return Outcome.OUT_OF_TIME
                 if self.report is not None and self.report(*self._within(point)):
                     return Outcome.STOPPED
+                if self.stale > self.tuning.path_stale:
+                    break
         finally:
             if self.sub.gap > self.tol:
                 self._settle(point)
@@ -93,7 +127,7 @@ class _Path:
     def _advanced(self, point: Point, mu: float, step: int) -> Point:
         """The next point: how far the pure Newton step gets decides how much the real one keeps to the centre."""
         x = self.parts.joined(point.xi)
-        newton = Newton(self.parts, point, self.p - self.Q @ x, lambda D: self.Q.factored(D + self.ridge))
+        newton = Newton(self.parts, point, self.p - self.Q @ x, self._factored)
         lacking = self.total - float(x.sum()) if self.sub.constrained else None
         pure = newton.step(0.0, 0.0, lacking)
         after = self.parts.mean_product(point.moved(newton.length(pure), pure))
@@ -102,6 +136,15 @@ class _Path:
         # Long steps are fast, but now and then run in circles; shorter ones lead out.
         greed = 0.995 if 2 * step <= self.tuning.path_steps else 0.9
         return point.moved(min(1.0, greed * newton.length(move)), move)
+
+    def _factored(self, D: Floats) -> Factor:
+        """(Q + diag D)⁻¹, with more of a ridge where rounding leaves the sum indefinite."""
+        for _ in range(RIDGES):
+            try:
+                return self.Q.factored(D + self.ridge)
+            except np.linalg.LinAlgError:
+                self.ridge *= 10.0
+        return self.Q.factored(D + self.ridge)
 
     def _corrected(self, newton: Newton, pure: Point, centre: float, around: float, lacking: float | None) -> Point:
         """Mehrotra's step towards products of size `centre`, with corrections while they make it longer."""
@@ -122,16 +165,31 @@ class _Path:
 
     def _accept(self, point: Point) -> bool:
         """Snap the parts with a clear multiplier to their bounds and keep the result if its gap is small."""
-        # What is a billionth of the box can matter where values are huge.
-        for reach in (np.inf, 0.1 * self.tol / self.weight):
-            x = self.parts.joined(self.parts.snapped(point, 0.2 * self.tol, reach))
+        for xi in self._ends(point):
+            x = self.parts.joined(xi)
             if self.sub.constrained and not self._balance(x):
                 continue
             v = self.p - self.Q @ x
             if self.sub.gap_at(x, v) <= self.tol:
                 self.sub.move(x, v)
                 return True
+            self._keep(x, v)
+        self.stale += 1
         return False
+
+    def _ends(self, point: Point) -> Iterator[Floats]:
+        """Guesses of where the path ends, near this point."""
+        # What is a billionth of the box can matter where values are huge.
+        for reach in (np.inf, 0.1 * self.tol / self.weight):
+            yield self.parts.snapped(point, 0.2 * self.tol, reach)
+        yield self.parts.settled(point)
+
+    def _keep(self, x: Floats, v: Floats) -> None:
+        """Go to a feasible end of the path that is the best so far: where rounding leads astray later, it counts."""
+        objective = self.box.objective(x, self.p, v)
+        if objective < self.best:
+            self.best, self.stale = objective, 0
+            self.sub.move(x, v)
 
     def _within(self, point: Point) -> tuple[Floats, Floats]:
         """(x, p − Qx) of a point, inside the box."""
@@ -145,8 +203,7 @@ class _Path:
             if not (self._balance(x) and np.array_equal(x, np.clip(x, self.box.lower, self.box.upper))):
                 return
             v = self.p - self.Q @ x
-        if self.box.objective(x, self.p, v) < self.box.objective(self.sub.theta, self.p, self.sub.v):
-            self.sub.move(x, v)
+        self._keep(x, v)
 
     def _balance(self, x: Floats) -> bool:
         """Bring Σx back to the total by moves inside the pieces; False when these have too little room."""

@@ -26,32 +26,41 @@ SIZES = (256, 512, 1024, 1536, 2048, 3072, 4096, 6144)
 
 def low_rank_factor(Q: Floats, rng: np.random.Generator) -> Floats | None:
     """G with Q = GGᵀ to rounding, (n, r) column-major, or None when r would exceed 0.6 n, where it saves nothing."""
-    n, scale = len(Q), float(Q.diagonal().max(initial=0.0))
+    n = len(Q)
     for size in SIZES:
         if size > 0.6 * n:
             break
         chosen = np.sort(rng.choice(n, size, replace=False))
-        G = _spanned_by(chosen, Q[np.ix_(chosen, chosen)], lambda basis: Q[basis], Q.diagonal(), scale, most=size)
+        G = _spanned_by(chosen, Q[np.ix_(chosen, chosen)], lambda basis: Q[basis], Q.diagonal, size)
         if G is not None:
             return G
     return None
 
 
-def sampled_factor(operator: PairOperator, size: int, rng: np.random.Generator) -> Floats | None:
-    """G with K = GGᵀ to rounding for all pairs, (n, r) column-major, or None when the rank exceeds size/2."""
-    n, diagonal = operator.n_pairs, operator.diagonal()
+def sampled_factor(
+    operator: PairOperator, size: int, rng: np.random.Generator, affordable: float = np.inf
+) -> Floats | None:
+    """G with K = GGᵀ to rounding for all pairs, (n, r) column-major, or None when the rank exceeds size/2.
+
+    `affordable` is how many rows of K there is time for.
+    """
+    n = operator.n_pairs
     chosen = np.sort(rng.choice(n, min(size, n), replace=False))
-    scale = float(diagonal.max(initial=0.0))
-    return _spanned_by(chosen, operator.submatrix(chosen), operator.rows, diagonal, scale, most=len(chosen) // 2)
+    if len(chosen) ** 2 > affordable * n:
+        return None
+    most = int(min(len(chosen) // 2, affordable))
+    return _spanned_by(chosen, operator.submatrix(chosen), operator.rows, operator.diagonal, most)
 
 
 def _spanned_by(
-    chosen: Ints, corner: Floats, rows: Callable[[Ints], Floats], diagonal: Floats, scale: float, most: int
+    chosen: Ints, corner: Floats, rows: Callable[[Ints], Floats], own: Callable[[], Floats], most: int
 ) -> Floats | None:
     """The factor in the span of the chosen rows, `corner` their block; None beyond `most` columns or if it fails."""
-    L, pivots, rank, _ = lapack.dpstrf(corner, tol=1e-11 * scale, lower=1)
+    L, pivots, rank, _ = lapack.dpstrf(corner, tol=1e-11 * float(corner.diagonal().max(initial=0.0)), lower=1)
     if rank > most:
         return None
+    diagonal = own()
+    scale = float(diagonal.max(initial=0.0))
     columns = np.asfortranarray(rows(chosen[pivots[:rank] - 1]).T)
     with blas_threads(float(len(diagonal)) * rank**2):
         G = blas.dtrsm(1.0, L[:rank, :rank], columns, side=1, lower=1, trans_a=1, overwrite_b=1)

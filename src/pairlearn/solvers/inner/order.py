@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pairlearn.solvers.clock import Clock
+from pairlearn.solvers.clock import Clock, OutOfTimeError
 from pairlearn.solvers.inner.burst import Burst
 from pairlearn.solvers.inner.free_system import FreeSystem
-from pairlearn.solvers.inner.interior import InteriorPoint
+from pairlearn.solvers.inner.interior import ToWorkingSet
 from pairlearn.solvers.inner.pivoting import Pivoting
 from pairlearn.solvers.inner.subproblem import Method, Outcome, Working
 from pairlearn.solvers.tuning import Tuning
@@ -29,6 +29,8 @@ class InnerSolver:
         """Whether the last set that SMO alone did not solve needed the interior point."""
         self.taken = 0
         """Bytes of the largest factor so far."""
+        self.at_rounding = False
+        """Whether what is left of the gap may be rounding: then nothing that takes long is tried."""
 
     def solve(self, sub: Working, tol: float, clock: Clock) -> Outcome:
         """Try the methods of the table in turn until one solves the subproblem to this tolerance."""
@@ -36,18 +38,18 @@ class InnerSolver:
             if attempt.factors and len(sub) > self.room:
                 return Outcome.NO_ROOM
             if attempt.applies(self, sub):
-                outcome = attempt.method(self, sub).run(sub, tol, clock)
+                outcome, last = _tried(attempt.method(self, sub), sub, tol, clock), attempt
                 self.taken = max(self.taken, attempt.bytes(self, sub))
-                if outcome is Outcome.SOLVED:
+                if outcome in (Outcome.SOLVED, Outcome.OUT_OF_TIME):
                     break
-        self._learn(attempt, outcome)
+        self._learn(last, outcome)
         return outcome
 
     def _learn(self, last: Attempt, outcome: Outcome) -> None:
         """Keep what the last attempt says about the problem."""
         if last.shows_degenerate is not None:
             self.degenerate = last.shows_degenerate
-        if last is ATTEMPTS[-1]:
+        if last.shows_degenerate:
             # Where nothing helps, patience does.
             solved = outcome is Outcome.SOLVED
             self.patience = 1 if solved else min(2 * self.patience, self.tuning.most_patience)
@@ -70,10 +72,19 @@ class Attempt:
     shows_degenerate: bool | None = None
 
 
+def _tried(method: Method, sub: Working, tol: float, clock: Clock) -> Outcome:
+    """How the method ended; a factor that there is no time for leaves θ where it was."""
+    try:
+        return method.run(sub, tol, clock)
+    except OutOfTimeError:
+        return Outcome.OUT_OF_TIME
+
+
 def _burst(number: int) -> Callable[[InnerSolver, Working], Method]:
     def method(solver: InnerSolver, sub: Working) -> Method:
         steps = max(solver.tuning.bursts[number], len(sub) // solver.tuning.pairs_per_step)
-        return Burst(solver.patience * steps)
+        # No patience helps against rounding.
+        return Burst(steps if solver.at_rounding else solver.patience * steps)
 
     return method
 
@@ -88,7 +99,21 @@ def _pivoting_bytes(solver: InnerSolver, sub: Working) -> int:
 
 def _interior(solver: InnerSolver, sub: Working) -> Method:
     solver.system.forget()  # the interior point needs the memory
-    return InteriorPoint(solver.tuning)
+    return ToWorkingSet(solver.tuning)
+
+
+def _exact_interior(solver: InnerSolver, sub: Working) -> Method:
+    solver.system.forget()
+    return ToWorkingSet(solver.tuning, exact=True)
+
+
+def _worth_a_path(solver: InnerSolver, sub: Working) -> bool:
+    return not solver.at_rounding
+
+
+def _worth_another_path(solver: InnerSolver, sub: Working) -> bool:
+    """Where the rank is low, and that of a factor of low rank has failed."""
+    return not solver.at_rounding and sub.Q.low_rank is not None
 
 
 def _worth_pivoting(solver: InnerSolver, sub: Working) -> bool:
@@ -131,9 +156,37 @@ ATTEMPTS = (
         "interior point",
         _interior,
         "about 20 factors, always, also on degenerate faces; at low rank each of them costs |W|r² instead of |W|³",
+        applies=_worth_a_path,
         bytes=lambda solver, sub: sub.Q.factor_bytes,
         factors=True,
         shows_degenerate=True,
     ),
+    Attempt(
+        "pivoting at its end",
+        _pivoting,
+        "huge kernel values take the last digits from the path, but its end has few wrong guesses",
+        applies=_worth_a_path,
+        bytes=_pivoting_bytes,
+        factors=True,
+        shows_degenerate=True,
+    ),
+    Attempt(
+        "exact interior point",
+        _exact_interior,
+        "by factors of the whole matrix: Woodbury's identity loses what is below a billionth of the largest value",
+        applies=_worth_another_path,
+        bytes=lambda solver, sub: 8 * len(sub) ** 2,
+        factors=True,
+        shows_degenerate=True,
+    ),
+    Attempt(
+        "pivoting at the end of that",
+        _pivoting,
+        "as above",
+        applies=_worth_another_path,
+        bytes=_pivoting_bytes,
+        factors=True,
+        shows_degenerate=True,
+    ),
 )
-"""The order of attempts: the first and the last row always apply."""
+"""The order of attempts: the first always applies, and one of those that follow the interior point is the last."""

@@ -21,6 +21,7 @@ from pairlearn import loops
 from pairlearn.linalg.cholesky import cholesky
 from pairlearn.linalg.threads import blas_threads
 from pairlearn.operators.thin import Thin
+from pairlearn.solvers.clock import Look
 from pairlearn.solvers.inner.low_rank import low_rank_factor
 from pairlearn.types import Floats, Ints
 
@@ -51,10 +52,13 @@ class Explicit(Quadratic):
     """The Gram matrix of a working set: the leading n × n part of a contiguous store, `pairs` (n,) are its rows.
 
     With `rng` it is looked at, once and only when asked, whether its rank is low; without it never counts as low.
+    `look` looks at the clock while factors are made.
     """
 
-    def __init__(self, store: Floats, pairs: Ints, rng: np.random.Generator | None = None) -> None:
-        self.store, self.pairs, self._rng = store, pairs, rng
+    def __init__(
+        self, store: Floats, pairs: Ints, rng: np.random.Generator | None = None, look: Look | None = None
+    ) -> None:
+        self.store, self.pairs, self._rng, self.look = store, pairs, rng, look
 
     @property
     def view(self) -> Floats:
@@ -67,6 +71,10 @@ class Explicit(Quadratic):
         """G with Q = GGᵀ, (n, r), where r ≤ n/2, else None."""
         return None if self._rng is None else low_rank_factor(self.view, self._rng)
 
+    def exact(self) -> Explicit:
+        """The same matrix, never taken for one of low rank."""
+        return Explicit(self.store, self.pairs, look=self.look)
+
     def __matmul__(self, x: Floats) -> Floats:
         return self.view @ x if self.low_rank is None else self.low_rank @ (self.low_rank.T @ x)
 
@@ -78,7 +86,7 @@ class Explicit(Quadratic):
         return out
 
     def factored(self, D: Floats) -> Factor:
-        return _Dense(self.view, D) if self.low_rank is None else _LowRank(self.low_rank, D)
+        return _Dense(self.view, D, self.look) if self.low_rank is None else _LowRank(self.low_rank, D)
 
     @property
     def weight(self) -> float:
@@ -154,11 +162,11 @@ class Factor(ABC):
 class _Dense(Factor):
     """By a Cholesky factor of the whole matrix."""
 
-    def __init__(self, Q: Floats, D: Floats) -> None:
+    def __init__(self, Q: Floats, D: Floats, look: Look | None) -> None:
         self.D = D
         self.L = np.array(Q, order="F")
         self.L[np.diag_indices(len(D))] += D
-        if not cholesky(self.L):
+        if not cholesky(self.L, look=look):
             raise np.linalg.LinAlgError("the working set's Gram matrix is not positive semidefinite")
 
     def solve(self, right: Floats) -> Floats:

@@ -1,0 +1,51 @@
+"""How long a product over all pairs takes: what a solver with a time budget has to know before it takes a step."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from pairlearn.operators.base import PairOperator
+from pairlearn.types import Floats
+
+SAMPLE = 48
+"""Pairs whose values with each other are computed to learn what one value costs, before the first product."""
+
+
+class Pace:
+    """Products with an operator, and how long the next one would take by the last.
+
+    Operators that compute kernel values block by block take as long as there are non-zeros, so that the size of the
+    working set decides; the others take the same time always.
+    """
+
+    def __init__(self, operator: PairOperator) -> None:
+        self.operator = operator
+        self._whole: float | None = None
+        """Seconds of the last product."""
+        self._each: float | None = None
+        """Seconds per non-zero."""
+
+    def add_product(self, coefficients: Floats, out: Floats) -> None:
+        """out += K @ coefficients."""
+        count, began = int(np.count_nonzero(coefficients)), time.perf_counter()
+        self.operator.add_product(coefficients, out)
+        self._whole = time.perf_counter() - began
+        self._each = self._whole / count if count else self._each
+
+    def seconds(self, count: int) -> float:
+        """Time of a product with so many non-zeros; 0 where nothing is known."""
+        return self._per_coefficient() * count if self.operator.grows else self._whole or 0.0
+
+    def affordable(self, seconds: float) -> float:
+        """Most non-zeros of a product that takes so long."""
+        return seconds / self._per_coefficient() if self.operator.grows else np.inf
+
+    def _per_coefficient(self) -> float:
+        if self._each is None:
+            sample = np.linspace(0, self.operator.n_pairs - 1, min(SAMPLE, self.operator.n_pairs)).astype(np.int64)
+            began = time.perf_counter()
+            self.operator.submatrix(sample, sample)
+            self._each = (time.perf_counter() - began) / len(sample) ** 2 * self.operator.n_pairs
+        return max(self._each, 1e-12)
