@@ -29,13 +29,28 @@ from golden_files import read_case  # noqa: E402
 
 NAME = "models"
 GOLDEN = sorted((ROOT / "tests" / "persist" / "golden").glob("*/*.safetensors"))
-ENDS = b"\x00\x01\x7f\x80\xff{}[]\",:0"
+ENDS = b'\x00\x01\x7f\x80\xff{}[]",:0'
 Place = tuple[list[Any] | dict[str, Any], Any]
 Rng = np.random.Generator
 
 NUMBERS: tuple[Any, ...] = (
     *(0, -1, 1, 2, 3, 5, 7, 100, 101, 10**6, 2**24, 2**31 - 1, 2**31, 2**32, 2**33, 2**53, 2**63 - 1, 2**63, 10**19),
-    *(-(2**31), -(2**63), 10**12, 10**30, 0.0, -0.0, 0.5, -1.0, 1e-320, 1e-300, 1e150, 1e300, -1e308, 1.7976931348623157e308),
+    *(
+        -(2**31),
+        -(2**63),
+        10**12,
+        10**30,
+        0.0,
+        -0.0,
+        0.5,
+        -1.0,
+        1e-320,
+        1e-300,
+        1e150,
+        1e300,
+        -1e308,
+        1.7976931348623157e308,
+    ),
 )
 OTHERS: tuple[Any, ...] = (
     *(None, True, False, "", "scale", "linear", "precomputed", "C", "F", "x" * 10_000, [], {}, [[]], [None], [1, 2]),
@@ -88,7 +103,9 @@ def _nest(rng: Rng, place: Place, document: Any) -> None:
     part, key = place
     for _ in range(int(pick(rng, (1, 3, 20, 70, 400)))):
         inner = part[key]
-        part[key] = pick(rng, ([inner], {"is": "Scaled", "kernel": inner, "factor": 2.0}, {"is": "list", "items": [inner]}))
+        part[key] = pick(
+            rng, ([inner], {"is": "Scaled", "kernel": inner, "factor": 2.0}, {"is": "list", "items": [inner]})
+        )
 
 
 def _drop(rng: Rng, place: Place, document: Any) -> None:
@@ -136,7 +153,19 @@ def _cast(rng: Rng, array: Any) -> Any:
 
 def _reshape(rng: Rng, array: Any) -> Any:
     n = array.size
-    shapes = [(n,), (1, n), (n, 1), (n, 0), (0, n), (0,), (), (2**20, 0), (2**33, 0), array.shape[::-1], (1, *array.shape)]
+    shapes = [
+        (n,),
+        (1, n),
+        (n, 1),
+        (n, 0),
+        (0, n),
+        (0,),
+        (),
+        (2**20, 0),
+        (2**33, 0),
+        array.shape[::-1],
+        (1, *array.shape),
+    ]
     shape = pick(rng, shapes)
     return np.resize(array, shape) if n else np.zeros(shape, array.dtype)
 

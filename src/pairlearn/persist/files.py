@@ -181,4 +181,9 @@ def check_depth(document: Any) -> None:
         level = [entry for part in nested for entry in (part.values() if isinstance(part, dict) else part)]
         if not level:
             return
-    raise InputError(f"the document is nested deeper than {DEEPEST} levels")
+    raise too_deep()
+
+
+def too_deep() -> InputError:
+    """What lists and objects within each other beyond the bound are refused with."""
+    return InputError(f"the document is nested deeper than {DEEPEST} levels")
