@@ -14,6 +14,7 @@ from pairlearn.functions import function as function_module
 from pairlearn.functions import parts as parts_module
 from pairlearn.functions.function import PairFunction
 from pairlearn.kernels import FromFunction, Gaussian, Kernel, Linear, Polynomial, Precomputed, TwoDomains
+from pairlearn.kernels.mapped import Mapped
 from pairlearn.pair_kernels import PairKernel
 
 rng = np.random.default_rng(5)
@@ -172,7 +173,7 @@ def test_a_map_without_features_and_tables_without_rows() -> None:
     X = np.random.default_rng(0).normal(size=(6, 3))
     pairs = pl.all_pairs(X, reflexive=False)
     y = pairs.labels([0, 0, 0, 1, 1, 1])
-    blind = pl.PairSVC("metric", base=pl.kernels.Mapped(np.zeros((3, 0)))).fit(pairs, y)
+    blind = pl.PairSVC("metric", base=Mapped(np.zeros((3, 0)))).fit(pairs, y)
     assert len(set(blind.decision_function(pairs).tolist())) == 1
     machine = pl.PairSVC(pl.pair_kernels.gaussian("tensor", 0.1)).fit(pairs, y)
     for model in (blind, machine):

@@ -1,4 +1,4 @@
-"""Files that claim too much (sizes, depth, long numbers, special files) are refused in words, quickly, by their place."""
+"""Files that claim too much (sizes, depth, numbers, special files) are refused in words, quickly, by their place."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def _nudge(rng: Rng, place: Place, document: Any) -> None:
 
 def _nest(rng: Rng, place: Place, document: Any) -> None:
     part, key = place
-    for _ in range(int(pick(rng, (1, 3, 20, 70, 400)))):
+    for _ in range(int(pick(rng, (1, 3, 20, 70, 200)))):
         inner = part[key]
         part[key] = pick(
             rng, ([inner], {"is": "Scaled", "kernel": inner, "factor": 2.0}, {"is": "list", "items": [inner]})
