@@ -29,7 +29,7 @@ of all tensors), and `content`:
     {{"class": "PairSVC", "params": {{…}}, "fitted": {{…}}}}
 
 Numbers, texts, `true`, `false` and `null` stand for themselves, a JSON list is a tuple. What JSON lacks is an object
-with `is`: `array` (`tensor`, `order` of memory "C" or "F"), `csr` (a sparse matrix: `shape`, `data`, `indices`, `indptr`),
+with `is`: `array` (`tensor`, `order` of memory "C" or "F"), `csr` (sparse: `shape`, `data`, `indices`, `indptr`),
 `strings` (`items`), `list` (`items`), `mapping` (`items`: pairs), `number` (`dtype`, `value`), `float` (`inf`, `-inf`,
 `nan`), `dtype`, `model` (`content`), or a value of one of the classes below with its fields.
 
