@@ -75,6 +75,23 @@ def test_a_model_written_in_python_says_what_it_can(people: Path, call: Call) ->
     assert "nothing can be verified" in asked.stderr
 
 
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"made_from": "fit"},
+        {"result": 3},
+        {"result": {"status": "converged", "kkt_gap": "small"}},
+        {"command": "fit", "inputs": []},
+        {"command": "fit", "inputs": {"pairs": {"file": "a.csv", "sha256": 3}}},
+        {"options": {}},
+    ],
+)
+def test_notes_of_another_form_are_one_line(about: Any, tmp_path: Path, call: Call) -> None:
+    path = tmp_path / "model.safetensors"
+    pl.save(pl.EuclidBaseline(), path, about=about)
+    assert "model.safetensors has notes that no command of pairlearn wrote" in call("info", path, code=1).stderr
+
+
 def test_no_model_is_one_line(people: Path, call: Call) -> None:
     for name in ("train.csv", "nothing.safetensors"):
         assert call("info", people / name, code=1).stderr.count("\n") == 1

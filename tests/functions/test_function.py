@@ -14,6 +14,7 @@ from pairlearn.functions import function as function_module
 from pairlearn.functions import parts as parts_module
 from pairlearn.functions.function import PairFunction
 from pairlearn.kernels import FromFunction, Gaussian, Kernel, Linear, Polynomial, Precomputed, TwoDomains
+from pairlearn.kernels.mapped import Mapped
 from pairlearn.pair_kernels import PairKernel
 
 rng = np.random.default_rng(5)
@@ -166,3 +167,15 @@ def test_kernels_say_what_they_need() -> None:
     for base in (asymmetric, asymmetric + Linear(), 2.0 * asymmetric):
         with pytest.raises(InputError, match="the Gram matrix is not symmetric"):
             pl.kernels.Gram(base, X).matrix  # noqa: B018
+
+
+def test_a_map_without_features_and_tables_without_rows() -> None:
+    X = np.random.default_rng(0).normal(size=(6, 3))
+    pairs = pl.all_pairs(X, reflexive=False)
+    y = pairs.labels([0, 0, 0, 1, 1, 1])
+    blind = pl.PairSVC("metric", base=Mapped(np.zeros((3, 0)))).fit(pairs, y)
+    assert len(set(blind.decision_function(pairs).tolist())) == 1
+    machine = pl.PairSVC(pl.pair_kernels.gaussian("tensor", 0.1)).fit(pairs, y)
+    for model in (blind, machine):
+        assert model.score_block(X, X[:0]).shape == (6, 0)
+        assert model.score_block(X[:0], X).shape == (0, 6)

@@ -229,7 +229,7 @@ class PairFunction:
             raise InputError(PAIRS_ONLY)
         probe, gallery = check_examples(probe, "probe"), check_examples(gallery, "gallery")
         values = np.full((count_examples(probe), count_examples(gallery)), self.bias)
-        if len(self.coefficients) == 0:
+        if len(self.coefficients) == 0 or values.size == 0:
             return values
         if self.rest is not None:
             self._fill_block_by_pairs(probe, gallery, values)

@@ -78,8 +78,8 @@ class FormPart:
 
     @property
     def width(self) -> int:
-        """Length of the longer row."""
-        return max(self.left.width, self.right.width)
+        """Length of the longer row, at least 1: a map that has learnt nothing has no features."""
+        return max(1, self.left.width, self.right.width)
 
     def add_values(self, batch: Batch, sign: int, total: Floats) -> None:
         """Add the form's values of pairs (a_i, b_i): one product E M, then a dot product per pair."""

@@ -116,8 +116,7 @@ def best_deformation(A: Floats, B: Floats, h_rigid: int, h_local: int) -> Floats
     compiled loops over them. Tiles bound the memory; they are filled with zero images, whose values are cut off.
     """
     out: Floats = np.empty((len(A), len(B)), dtype=A.dtype)
-    # A reach beyond the image adds nothing but the zero that a reach of the image's size already has.
-    h_local, h_rigid = min(h_local, max(A.shape[1:3])), min(h_rigid, max(A.shape[1:3]))
+    h_local, h_rigid = within_image(A, h_local), within_image(A, h_rigid)
     n_a, n_b = tile_sizes(A, B, h_rigid, h_local)
     step = _block_size(A[:1].nbytes)
     with blas_threads(0):
@@ -130,6 +129,11 @@ def best_deformation(A: Floats, B: Floats, h_rigid: int, h_local: int) -> Floats
                 whole = values.transpose(0, 2, 1, 3).reshape(len(left) * n_a, len(right) * n_b)
                 out[part, columns] = whole[: part.stop - part.start, : columns.stop - columns.start]
     return out
+
+
+def within_image(cells: Floats, h: int) -> int:
+    """A reach beyond the image adds nothing but the zero that a reach of the image's size already has."""
+    return min(h, max(cells.shape[1:3]))
 
 
 def tile_sizes(A: Floats, B: Floats, h_rigid: int, h_local: int) -> tuple[int, int]:
@@ -157,6 +161,7 @@ def _tiles(cells: Floats, size: int) -> Floats:
 
 def self_deformations(cells: Floats, h_rigid: int, h_local: int) -> Floats:
     """k(a, a) of every image, (n,), in blocks: each holds the products of its cells with all (2h + 1)² neighbours."""
+    h_local, h_rigid = within_image(cells, h_local), within_image(cells, h_rigid)
     step = _block_size(cells[:1].nbytes * (2 * (h_rigid + h_local) + 1) ** 2)
     parts = [_self_deformation(cells[part], h_rigid, h_local) for part in _slices(len(cells), step)]
     return np.concatenate(parts) if parts else np.empty(0, dtype=cells.dtype)

@@ -25,7 +25,7 @@ from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
 from pairlearn.on_examples import is_pipeline
 from pairlearn.persist.about import check_notes, described
-from pairlearn.persist.files import ModelFile, Tensors, check_depth, opened, parsed
+from pairlearn.persist.files import ModelFile, Tensors, check_depth, opened, parsed, too_deep
 from pairlearn.persist.known import MODELS
 from pairlearn.persist.rules import DAMAGE
 from pairlearn.persist.schemas import check_fitted
@@ -57,12 +57,20 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
         "version": VERSION,
         "pairlearn": __version__,
         "about": check_notes(about),
-        "content": content_of(model, "", tensors),
+        "content": _content(model, tensors),
     }
-    check_depth(document)
     document["sha256"] = _digest(document, tensors)
     metadata = {"pairlearn": json.dumps(document, allow_nan=False)}
     write_whole(path, safetensors.numpy.save(tensors, metadata=metadata))
+
+
+def _content(model: Any, tensors: Tensors) -> dict[str, Any]:
+    try:
+        content = content_of(model, "", tensors)
+    except RecursionError as error:
+        raise too_deep() from error
+    check_depth(content)
+    return content
 
 
 def load(path: str | Path) -> Any:

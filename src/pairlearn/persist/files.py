@@ -18,7 +18,7 @@ from typing import IO, Any
 import numpy as np
 
 from pairlearn.errors import InputError
-from pairlearn.persist.kinds import WIDEST
+from pairlearn.persist.kinds import LARGEST, WIDEST
 
 DTYPES = {
     "BOOL": "bool",
@@ -161,9 +161,9 @@ def parsed(text: str) -> Any:
 
 
 def _whole(digits: str) -> int:
-    if len(digits) > DIGITS:
+    if len(digits) > DIGITS or abs(number := int(digits)) >= LARGEST:
         raise InputError(f"the document has a number of {len(digits):,} digits")
-    return int(digits)
+    return number
 
 
 def _finite(digits: str) -> float:
@@ -181,4 +181,9 @@ def check_depth(document: Any) -> None:
         level = [entry for part in nested for entry in (part.values() if isinstance(part, dict) else part)]
         if not level:
             return
-    raise InputError(f"the document is nested deeper than {DEEPEST} levels")
+    raise too_deep()
+
+
+def too_deep() -> InputError:
+    """What lists and objects within each other beyond the bound are refused with."""
+    return InputError(f"the document is nested deeper than {DEEPEST} levels")

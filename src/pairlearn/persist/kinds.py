@@ -193,10 +193,13 @@ def names(axes: str, words: str = "texts or numbers") -> Kind:
 
 
 def is_rows(value: Any) -> bool:
-    """Whether this is a table of finite numbers in float32 or float64, dense or sparse."""
+    """Whether this is a table of finite numbers in float32 or float64, dense or sparse.
+
+    Rows without any feature take no byte of a file, so that any number of them could be claimed.
+    """
     table = value.data if sparse.issparse(value) else value
     known = isinstance(table, np.ndarray) and table.dtype in (np.float32, np.float64) and value.ndim == 2
-    return known and are_finite(table)
+    return known and bool(value.shape[1] or not value.shape[0]) and are_finite(table)
 
 
 def _is_sequence(value: Any) -> bool:
@@ -214,7 +217,7 @@ def _is_examples(value: Any) -> bool:
     if isinstance(value, np.ndarray) and value.dtype.kind in "UO":
         return value.ndim == 1
     wide = isinstance(value, np.ndarray) and value.ndim > 2 and value.dtype in (np.float32, np.float64)
-    return isinstance(value, Columns) or is_rows(value) or (wide and are_finite(value))
+    return isinstance(value, Columns) or is_rows(value) or (wide and value.size > 0 and are_finite(value))
 
 
 def features_of(examples: Any) -> int | None:
@@ -268,13 +271,17 @@ def maybe(kind: Kind) -> Kind:
     return either(kind, NOTHING)
 
 
-def several(kind: Kind, container: type[Any] = tuple) -> Kind:
-    """A tuple (or list) of values of one kind.
+def several(kind: Kind, container: type[Any] = tuple, least: int = 0) -> Kind:
+    """A tuple (or list) of values of one kind, at least so many.
 
     >>> several(FINITE).words, several(FINITE).fits((1.0, 2.0)), several(FINITE).fits([1.0])
     ('several: a finite number', True, False)
     """
-    return Kind(f"several: {kind.words}", lambda value: isinstance(value, container) and all(map(kind.fits, value)))
+
+    def fits(value: Any) -> bool:
+        return isinstance(value, container) and len(value) >= least and all(map(kind.fits, value))
+
+    return Kind(f"several: {kind.words}", fits)
 
 
 def in_turn(*kinds: Kind) -> Kind:

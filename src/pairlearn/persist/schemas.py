@@ -25,7 +25,8 @@ from pairlearn.metrics.metric_state import LARGEST, MetricState
 from pairlearn.metrics.spans import KernelSpan, RowSpan
 from pairlearn.on_examples import is_pipeline
 from pairlearn.operators.plan import Plan
-from pairlearn.pair_kernels import MONOMIALS, PairKernel
+from pairlearn.pair_kernels import MONOMIALS, PairKernel, Table, ViewKernel
+from pairlearn.pair_kernels.kernel import Expression
 from pairlearn.persist.kinds import (
     COUNT,
     DTYPE,
@@ -122,7 +123,6 @@ BASES: Fields = {
     "bases": either(TEXT, indices("given"), several(COUNT, list), several(COUNT)),
     "batch_size": maybe(whole(1)),
     "random_state": SEED,
-    "dtype": DTYPE,
     **FEATURES,
 }
 SEEN: Fields = {"n_features_in_": width("d"), "n_samples_seen_": sometimes(either(LEAST_ZERO, numbers("d")))}
@@ -155,6 +155,7 @@ FIELDS: dict[str, Fields] = {
     "Rigid": {"h": REACH},
     "Deformable": {"h_rigid": REACH, "h_local": REACH},
     # pair kernels
+    "PairKernel": {"terms": several(in_turn(FINITE, several(value(Table, ViewKernel, Expression), least=1)))},
     "Table": {"terms": several(in_turn(MONOMIAL, NOT_ZERO))},
     "Power": {"degree": whole(1, HIGHEST_DEGREE), "offset": LEAST_ZERO},
     "GaussianOf": {"gamma": POSITIVE},
@@ -241,12 +242,14 @@ FIELDS: dict[str, Fields] = {
     },
     "BasisExpansion": {
         **BASES,
+        "dtype": DTYPE,
         "blocks_": sized(several(value(Block)), f=lengths, d=_features_of_bases),
         "mean_": floats("f"),
         "scale_": doubles("f", above=0.0),
     },
     "BasisSVC": {
         **BASES,
+        "dtype": DTYPE,
         "C": POSITIVE,
         "class_weight": WEIGHTS,
         "expansion_": sized(fitted(value(BasisExpansion)), f=lambda expansion: len(expansion.mean_)),

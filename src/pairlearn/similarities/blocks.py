@@ -12,7 +12,7 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from scipy import sparse
 from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
@@ -50,9 +50,14 @@ class Batching:
         if self.size is not None and not (isinstance(self.size, (int, np.integer)) and self.size >= 1):
             raise InputError(f"batch_size must be an integer ≥ 1 or None, got {self.size!r}; try None")
 
+    @property
+    def threads(self) -> int:
+        """Threads over batches, no more than there are cores: a number in a script may be of another machine."""
+        return min(effective_n_jobs(self.n_jobs), cpu_count())
+
     def slices(self, n: int, width: int) -> list[slice]:
         """Rows of every batch; by default enough of them to keep all threads busy."""
-        shared = ceil(n / (4 * effective_n_jobs(self.n_jobs))) if effective_n_jobs(self.n_jobs) > 1 else n
+        shared = ceil(n / (4 * self.threads)) if self.threads > 1 else n
         step = self.size or max(1, min(BATCH_VALUES // max(1, width), shared))
         return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
@@ -135,18 +140,18 @@ def evaluate(blocks: Sequence[Block], examples: Examples, batching: Batching, dt
         return rows.stop - rows.start
 
     done = 0
-    for count in _each(fill, batching.slices(n, width), batching.n_jobs):
+    for count in _each(fill, batching.slices(n, width), batching.threads):
         done += count
         if batching.progress is not None:
             batching.progress(Done(done, n))
     return out
 
 
-def _each(action: Callable[[slice], int], batches: list[slice], n_jobs: int | None) -> Iterator[int]:
+def _each(action: Callable[[slice], int], batches: list[slice], threads: int) -> Iterator[int]:
     # Kernels release the interpreter lock in their products, and threads share the table of examples.
-    if len(batches) <= 1 or effective_n_jobs(n_jobs) == 1:
+    if len(batches) <= 1 or threads == 1:
         return map(action, batches)
-    found: Iterator[int] = Parallel(n_jobs, prefer="threads", return_as="generator")(
+    found: Iterator[int] = Parallel(threads, prefer="threads", return_as="generator")(
         delayed(action)(rows) for rows in batches
     )
     return found

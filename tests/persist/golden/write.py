@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -244,6 +245,8 @@ def main(directory: Path) -> None:
         pl.save(fitted, directory / f"{name}.safetensors")
         write_case(directory / f"{name}.npz", asked, answers(fitted, asked))
     np.save(directory / "rounding.npy", rounding())
+    digests = {path.name: sha256(path.read_bytes()).hexdigest() for path in sorted(directory.glob("*.safetensors"))}
+    (directory / "SHA256").write_text("".join(f"{name} {digest}\n" for name, digest in digests.items()))
     if missing := {*ANY, *VALUES} - held_classes(directory):
         raise SystemExit(f"no case holds {', '.join(sorted(missing))}; add one for each")
 

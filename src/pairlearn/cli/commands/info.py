@@ -27,8 +27,9 @@ def info(
     from pairlearn.cli.steps import informing
 
     run = Run("info", options, as_json)
-    found = informing.info_of(model)
-    informing.show(run, found)
+    with informing.understanding_notes(model):
+        found = informing.info_of(model)
+        informing.show(run, found)
     right = True
     if verify:
         found["verified"] = informing.verified(found, verify)

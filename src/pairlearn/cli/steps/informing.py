@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,19 @@ ATTRIBUTES = {
 """What a loaded model can tell: attribute → name."""
 UNTOLD = ("as_json", "force", "out")
 """Options that say nothing about the model."""
+
+
+@contextmanager
+def understanding_notes(path: Path) -> Iterator[None]:
+    """Notes are what anyone wrote; those of pairlearn's commands have a form, which others need not have."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{path} has notes that no command of pairlearn wrote ({error}); pairlearn.persist.read_about reads them"
+        ) from error
 
 
 def info_of(path: Path) -> dict[str, Any]:
