@@ -129,8 +129,12 @@ def work(pipe: Connection, folder: Path) -> None:
 
 
 def _warm(folder: Path) -> float:
-    """Use a few files of every target, so that everything is imported; bytes of the idle worker."""
-    for name in targets():
+    """Use a few files of every target, so that everything is imported; bytes of the idle worker.
+
+    What is loaded late and only by few files (compiled loops) a target may load itself, by `warm()`.
+    """
+    for name, target in targets().items():
+        getattr(target, "warm", int)()
         for number in range(3):
             case = Case(name, WARM, number)
             _outcome(case, case.make(_emptied(folder / "warm")), 0.0)
