@@ -129,8 +129,12 @@ def work(pipe: Connection, folder: Path) -> None:
 
 
 def _warm(folder: Path) -> float:
-    """Use a few files of every target, so that everything is imported; bytes of the idle worker."""
-    for name in targets():
+    """Use a few files of every target, so that everything is imported; bytes of the idle worker.
+
+    What is loaded late and only by few files (compiled loops) a target may load itself, by `warm()`.
+    """
+    for name, target in targets().items():
+        getattr(target, "warm", int)()
         for number in range(3):
             case = Case(name, WARM, number)
             _outcome(case, case.make(_emptied(folder / "warm")), 0.0)
@@ -235,27 +239,33 @@ class Worker:
 def run_cases(cases: Iterable[Case], folder: Path, workers: int) -> Iterator[Outcome]:
     """Outcomes as they come; `folder` keeps the files that broke a promise, in `kept`."""
     waiting, lock = iter(cases), threading.Lock()
-    found: queue.Queue[Outcome | None] = queue.Queue()
+    found: queue.Queue[Outcome | BaseException | None] = queue.Queue()
 
     def drive(worker: Worker) -> None:
-        while True:
-            with lock:
-                case = next(waiting, None)
-            if case is None:
-                break
-            found.put(worker.run(case))
-        worker.stop()
-        found.put(None)
+        try:
+            while (case := _next(waiting, lock)) is not None:
+                found.put(worker.run(case))
+            found.put(None)
+        except BaseException as error:
+            found.put(error)
+        finally:
+            worker.stop()
 
     for number in range(workers):
         place = Worker(folder / f"worker{number}", folder / "kept")
         threading.Thread(target=drive, args=(place,), daemon=True).start()
     while workers:
         outcome = found.get()
-        if outcome is None:
-            workers -= 1
-        else:
+        if isinstance(outcome, BaseException):
+            raise outcome
+        workers -= outcome is None
+        if outcome is not None:
             yield outcome
+
+
+def _next(cases: Iterator[Case], lock: threading.Lock) -> Case | None:
+    with lock:
+        return next(cases, None)
 
 
 # --------------------------------------------------------------------------- what is told

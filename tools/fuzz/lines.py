@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,11 @@ def make(rng: Rng, folder: Path) -> Path:
     path = folder / name
     path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
     return path
+
+
+def warm() -> None:
+    """Load what learning from a stream compiles."""
+    metric_of(None, 1.0, 0.0).learn_one([0.0, 1.0], [1.0, 0.0], -1).predict_one([0.0, 1.0], [1.0, 0.0])
 
 
 def use(path: Path) -> str:
@@ -89,7 +95,7 @@ def _spoilt(rng: Rng, rows: list[dict[str, Any]]) -> list[str]:
 
 def _value(rng: Rng, row: dict[str, Any]) -> None:
     if row:
-        row[pick(rng, list(row))] = pick(rng, VALUES)
+        row[pick(rng, list(row))] = _any(rng)
 
 
 def _inner(rng: Rng, row: dict[str, Any]) -> None:
@@ -97,14 +103,19 @@ def _inner(rng: Rng, row: dict[str, Any]) -> None:
     inside = [value for value in row.values() if isinstance(value, (list, dict)) and value]
     if inside:
         value = pick(rng, inside)
-        value[pick(rng, list(value)) if isinstance(value, dict) else 0] = pick(rng, VALUES)
+        value[pick(rng, list(value)) if isinstance(value, dict) else 0] = _any(rng)
 
 
 def _key(rng: Rng, row: dict[str, Any]) -> None:
     if row and rng.random() < 0.7:
         row.pop(pick(rng, list(row)))
     else:
-        row[pick(rng, ("extra", "", "id", "label", "elapsed", "\ud800"))] = pick(rng, VALUES)
+        row[pick(rng, ("extra", "", "id", "label", "elapsed", "\ud800"))] = _any(rng)
+
+
+def _any(rng: Rng) -> Any:
+    """A value of any kind, a new one: it may be changed."""
+    return deepcopy(pick(rng, VALUES))
 
 
 CHANGES: tuple[Callable[[Rng, dict[str, Any]], None], ...] = (_value, _value, _inner, _key)

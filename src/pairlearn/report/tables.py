@@ -139,7 +139,7 @@ def _plain(source: Source, frame: polars.DataFrame, names: Collection[str]) -> p
     frame = frame.select(name for name in frame.columns if name in names)
     text = []
     for name, dtype in frame.schema.items():
-        if dtype.is_nested() or str(dtype) in ("Binary", "Object"):
+        if dtype.is_nested() or str(dtype).startswith(("Binary", "Object", "Duration")):
             raise InputError(f"{source}: column {name!r} holds {shortened(dtype)} values; give one number or text each")
         if str(dtype).startswith(("Categorical", "Enum")):
             text.append(frame[name].cast(str))

@@ -92,10 +92,7 @@ class Sheet:
 
     def features(self, names: Sequence[str]) -> Floats:
         """These columns side by side, (n, d): finite numbers, float32 if all of them are, else float64."""
-        found = {name: self.columns[name].numbers() for name in names}
-        for name, numbers in found.items():
-            self._refuse_bad(name, numbers.values)
-            self._refuse_huge(name, numbers.values)
+        found = {name: self._numbers(name) for name in names}
         self._refuse_two_marks(found)
         values = [numbers.values for numbers in found.values()]
         return values[0] if len(values) == 1 else np.concatenate(values, axis=1)
@@ -103,6 +100,13 @@ class Sheet:
     def take(self, rows: Ints) -> dict[str, Any]:
         """Some of the rows with all their columns, as `write_table` takes them."""
         return {name: column.take(rows) for name, column in self.columns.items()}
+
+    def _numbers(self, name: str) -> Numbers:
+        """The numbers of a column, all of them finite and none huge."""
+        numbers = self.columns[name].numbers()
+        self._refuse_bad(name, numbers.values)
+        self._refuse_huge(name, numbers.values)
+        return numbers
 
     def _refuse_bad(self, name: str, values: Floats) -> None:
         bad = ~np.isfinite(values).all(axis=1)
@@ -228,8 +232,10 @@ class ArrayColumn:
 
     def cell(self, row: int) -> object:
         """One entry."""
+        if self.kind == "text":
+            return self.texts()[row]
         entry = self.array[row]
-        if self.array.ndim < 2:
+        if self.kind != "vectors":
             return entry
         bad = ~np.isfinite(entry)
         return entry[bad][0] if bad.any() else entry
@@ -241,7 +247,7 @@ class ArrayColumn:
         try:
             array = np.char.decode(self.array, "utf-8") if self.array.dtype.kind == "S" else self.array
             return [plain_text(value) for value in array.tolist()]
-        except ValueError as error:
+        except (ValueError, SystemError) as error:  # NumPy checks no characters, Python does
             raise InputError(f"{self.stored} holds text that is not UTF-8; save it as strings (dtype=str)") from error
 
     def numbers(self) -> Numbers:
@@ -287,8 +293,8 @@ class SeriesColumn:
 
     def _kind_of_text(self, read: polars.Series) -> Kind:
         there = len(read) - self.series.null_count()
-        if there and read.null_count() == self.series.null_count():
-            return "numbers"
+        if not there or read.null_count() == self.series.null_count():
+            return "numbers" if there else "text"
         if str(self._first()).lstrip().startswith("["):
             return "vectors"
         cells = [cell for cell in self.series.head(SAMPLED).to_list() if not is_missing(cell)]
