@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -183,7 +183,9 @@ class _Switcher:
         start = None if last is None else feasible(last.coefficients, self.problem)
         budget = self.machine.time_budget
         left = None if budget is None else max(0.0, budget - (time.perf_counter() - self.began))
-        return solve(self.machine, self.problem, self.operation, start, left)
+        solution = solve(self.machine, self.problem, self.operation, start, left)
+        # The plan tells what the largest of all solves took.
+        return solution if last is None else replace(solution, taken=max(solution.taken, last.taken))
 
     def _recorded(self, box: float, switched: int, last: Solution) -> Solution:
         solution = self._solved(box, last)

@@ -24,9 +24,9 @@ from pairlearn.types import Examples, Floats, Ints
 ELEMENTS = 256
 """Single values that are computed together: of a square block of this size only the diagonal is kept."""
 
-PART = 2**16
+PART = 2**15
 """Pairs with coefficients that are summed up together where a form is the sum of parts."""
-MANY = 2**16
+MANY = 2**15
 """Coefficients from which on a matrix of all sums is worth a compiled loop."""
 
 

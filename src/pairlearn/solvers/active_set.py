@@ -89,7 +89,7 @@ class _Run:
         limit = options.max_working_set
         self.working = WorkingSet(operator, min(limit, len(problem)))
         self.least_tol = self.tuning.final * options.tol
-        self.inner = InnerSolver(self.tuning, self.least_tol, max(self.tuning.small, int(FACTORED * limit)))
+        self.inner = InnerSolver(self.tuning, self.least_tol, max(2, int(FACTORED * limit)))
         self.stagnation = Stagnation(self.tuning.stale)
         self.taken = 0
 

@@ -37,7 +37,7 @@ class InnerSolver:
                 return Outcome.NO_ROOM
             if attempt.applies(self, sub):
                 outcome = attempt.method(self, sub).run(sub, tol, clock)
-                self.taken = max(self.taken, attempt.bytes(self, sub))
+                self.taken = max(self.taken, attempt.bytes(self, sub), sub.Q.searched)
                 if outcome is Outcome.SOLVED:
                     break
         self._learn(attempt, outcome)

@@ -21,7 +21,7 @@ from pairlearn import loops
 from pairlearn.linalg.cholesky import cholesky
 from pairlearn.linalg.threads import blas_threads
 from pairlearn.operators.thin import Thin
-from pairlearn.solvers.inner.low_rank import low_rank_factor
+from pairlearn.solvers.inner.low_rank import bytes_of_search, low_rank_factor
 from pairlearn.types import Floats, Ints
 
 
@@ -55,6 +55,8 @@ class Explicit(Quadratic):
 
     def __init__(self, store: Floats, pairs: Ints, rng: np.random.Generator | None = None) -> None:
         self.store, self.pairs, self._rng = store, pairs, rng
+        self.searched = 0
+        """Bytes that the look at its rank took."""
 
     @property
     def view(self) -> Floats:
@@ -65,7 +67,11 @@ class Explicit(Quadratic):
     @cached_property
     def low_rank(self) -> Floats | None:
         """G with Q = GGᵀ, (n, r), where r ≤ n/2, else None."""
-        return None if self._rng is None else low_rank_factor(self.view, self._rng)
+        if self._rng is None:
+            return None
+        G = low_rank_factor(self.view, self._rng)
+        self.searched = bytes_of_search(len(self.pairs), None if G is None else G.shape[1])
+        return G
 
     def __matmul__(self, x: Floats) -> Floats:
         return self.view @ x if self.low_rank is None else self.low_rank @ (self.low_rank.T @ x)
