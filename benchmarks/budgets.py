@@ -49,7 +49,7 @@ class Cell:
     machine: str = "PairSVC"
     options: str = "{}"
     data: str = "rows"
-    seconds: float = 8.0
+    seconds: float = 5.0
 
     def __str__(self) -> str:
         pairs = f"{self.pairs} pairs" if self.pairs else "all pairs"

@@ -9,7 +9,7 @@ import numpy as np
 from pairlearn.types import Floats
 
 
-def add_transpose(A: Floats, tile: int = 512) -> None:
+def add_transpose(A: Floats, tile: int = 128) -> None:
     """A ← A + Aᵀ in place, tile by tile.
 
     >>> import numpy as np
@@ -24,7 +24,7 @@ def add_transpose(A: Floats, tile: int = 512) -> None:
         A[cols, rows] = both.T
 
 
-def transposed(A: Floats, tile: int = 512) -> Floats:
+def transposed(A: Floats, tile: int = 128) -> Floats:
     """Aᵀ, row-major; a square A is overwritten by it.
 
     >>> import numpy as np

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -179,7 +179,9 @@ class _Switcher:
         """The machine for the current labels, from the last solution."""
         _, self.problem = self._problem(box)
         start = None if last is None else feasible(last.coefficients, self.problem)
-        return solve(self.machine, self.problem, self.operation, start, self.training.clock)
+        solution = solve(self.machine, self.problem, self.operation, start, self.training.clock)
+        # The plan tells what the largest of all solves took.
+        return solution if last is None else replace(solution, taken=max(solution.taken, last.taken))
 
     def _recorded(self, box: float, switched: int, last: Solution) -> Solution:
         solution = self._solved(box, last)

@@ -15,6 +15,7 @@ from typing import Literal
 from pairlearn.errors import InputError, TooLargeError
 from pairlearn.kernels import Kernel
 from pairlearn.linalg.room import BYTES, available_memory, order_within
+from pairlearn.operators.source import PART
 from pairlearn.pair_kernels import PairKernel
 from pairlearn.words import counted, crossed
 
@@ -30,6 +31,8 @@ PER_PAIR = {
 """Bytes per pair that a fit holds or passes through, whatever the kernel."""
 PER_ENTRY = 2.4
 """Gram matrices' worth of a fast product over one: itself, its product with the coefficients, their sparse sums."""
+PER_SUM = 120
+"""Bytes per pair while the coefficients of PART pairs at most are summed up by their examples, in sparse matrices."""
 PER_FEATURE = 3
 """Tables of features: themselves, their product with the coefficients, those of a working set."""
 PER_BLOCK = {True: 1, False: 6}
@@ -97,13 +100,15 @@ def block_bytes(budget: int) -> int:
 class Needs:
     """What pairs need, in bytes: for all pairs, per Gram matrix (of all bases), for features (None: some have none).
 
-    `products` says that the kernel is a sum of tables and of views with features, so that fast products serve it.
+    `products` says that the kernel is a sum of tables and of views with features, so that fast products serve it;
+    `passing` is needed while a Gram matrix is computed, before the solver takes what is left.
     """
 
     pairs: int
     gram: int
     features: int | None
     products: bool
+    passing: int = 0
 
 
 @dataclass(frozen=True)
@@ -124,13 +129,13 @@ def make_plan(
     ranks: Mapping[Kernel, int],
     width: int = 0,
     products: bool = True,
-    copies: int = 0,
+    copies: tuple[int, int] = (0, 0),
 ) -> Plan:
     """The plan for n pairs of m examples (or of m₁ × m₂, in two domains).
 
     `ranks` gives the feature dimension of bases that have one, `width` the number of features per pair; `products`
-    says whether every view has features; `copies` are bytes of examples that are held or passed through beside the
-    caller's. Nothing is computed or allocated: sizes are all that a plan needs.
+    says whether every view has features; `copies` are bytes of examples beside the caller's, those that are held and
+    those that are only passed through. Nothing is computed or allocated: sizes are all that a plan needs.
 
     >>> import pairlearn as pl
     >>> kernel = pl.pair_kernel("tensor").on(pl.kernels.Gaussian(1.0))
@@ -140,12 +145,13 @@ def make_plan(
     """
     sizes = n_examples if isinstance(n_examples, tuple) else (n_examples,)
     needs = Needs(
-        pairs=bytes_of_pairs(n_pairs, width) + copies,
+        pairs=bytes_of_pairs(n_pairs, width) + PER_SUM * min(n_pairs, PART) + copies[0],
         gram=8 * sum(m**2 for m in sizes) * len(kernel.bases),
         features=PER_FEATURE * 8 * max(sizes) * sum(ranks.values())
         if all(base in ranks for base in kernel.bases)
         else None,
         products=products and kernel.split()[2] is None,
+        passing=copies[1],
     )
     choice = choose(needs, budget)
     rest = budget - choice.fixed
@@ -163,7 +169,8 @@ def bytes_of_pairs(n_pairs: int, width: int) -> int:
 
 def refuse_hopeless(n_pairs: int, width: int, sizes: tuple[int, ...], budget: int) -> None:
     """Refuse pairs for which no plan has room, before anything is computed of them."""
-    needed = bytes_of_pairs(n_pairs, width) + PER_BLOCK[False] * block_bytes(budget) + LEAST_SET
+    needed = bytes_of_pairs(n_pairs, width) + PER_SUM * min(n_pairs, PART) + LEAST_SET
+    needed += PER_BLOCK[False] * block_bytes(budget)
     if needed > budget:
         raise too_large(n_pairs, sizes, needed, budget)
 
@@ -184,12 +191,12 @@ def choose(needs: Needs, budget: int) -> Choice:
     last choice is what is left when nothing fits.
     """
     held, anew = (needs.pairs + times * block_bytes(budget) for times in (PER_BLOCK[True], PER_BLOCK[False]))
-    gram, features = needs.gram, needs.features
+    gram, features, passing = needs.gram, needs.features, needs.passing
     found = []
     if needs.products and features is not None:
-        found += [(Choice("product", True, held + features + gram), 2 * gram)]
+        found += [(Choice("product", True, held + features + gram), max(passing, 2 * gram))]
         found += [(Choice("product", False, anew + features), 0)]
     elif needs.products:
-        found += [(Choice("product", True, held + int(PER_ENTRY * gram)), 0)]
-    found += [(Choice("blocked", True, anew + gram), gram), (Choice("blocked", False, anew), 0)]
-    return next((choice for choice, more in found if choice.fixed + more + LEAST_SET <= budget), found[-1][0])
+        found += [(Choice("product", True, held + int(PER_ENTRY * gram)), passing - gram)]
+    found += [(Choice("blocked", True, anew + gram), max(passing, gram)), (Choice("blocked", False, anew), 0)]
+    return next((choice for choice, more in found if choice.fixed + max(0, more) + LEAST_SET <= budget), found[-1][0])

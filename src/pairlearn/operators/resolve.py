@@ -53,11 +53,11 @@ class Resolved:
         return {base: rank for base, rank in ranks.items() if 0 < 2 * rank < max(self.sizes)}
 
     @property
-    def copies(self) -> int:
-        """Bytes of examples beside the caller's: those in use only, and twice in float64 while they are compared."""
-        tables = zip(self.pairs.tables.sides, self.tables, strict=True)
-        sizes = [(used.size, 0 if used is given else used.nbytes) for used, given in tables if _is_array(used)]
-        return sum(2 * 8 * size + copied for size, copied in sizes)
+    def copies(self) -> tuple[int, int]:
+        """Bytes of examples beside the caller's: of those in use, if not all are, and of float64 ones on their way."""
+        sides = [side for side in zip(self.pairs.tables.sides, self.tables, strict=True) if _is_array(side[0])]
+        held = sum(used.nbytes for used, given in sides if used is not given)
+        return held, sum(8 * used.size * (1 if used.dtype == np.float64 else 2) for used, _ in sides)
 
 
 def resolve(kernel: PairKernel, pairs: Pairs) -> Resolved:

@@ -25,9 +25,9 @@ ELEMENTS = 256
 """Single values that are computed together, sorted by their first example: all pairs of a few examples with many then
 cost little more than themselves, unrelated ones a block of this size of which the diagonal is kept."""
 
-PART = 2**16
+PART = 2**15
 """Pairs with coefficients that are summed up together where a form is the sum of parts."""
-MANY = 2**16
+MANY = 2**15
 """Coefficients from which on a matrix of all sums is worth a compiled loop."""
 
 

@@ -93,7 +93,7 @@ class _Run:
         """Most pairs of a working set, by memory."""
         self.working = WorkingSet(operator, self.room)
         self.least_tol = self.tuning.final * options.tol
-        self.inner = InnerSolver(self.tuning, self.least_tol, max(self.tuning.small, int(FACTORED * limit)))
+        self.inner = InnerSolver(self.tuning, self.least_tol, max(2, int(FACTORED * limit)))
         self.stagnation = Stagnation(self.tuning.stale, self.tuning.stalled)
         self.taken = 0
 

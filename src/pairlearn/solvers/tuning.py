@@ -74,7 +74,7 @@ class Tuning:
     # -- all pairs at once
 
     small: int = 2000
-    """Fewer pairs than this are a working set of their own, and always have room for a factor."""
+    """Fewer pairs than this are a working set of their own."""
     pairs_per_equation: int = 5
     """Pairs per equation from which on a thin matrix goes to the interior point at once: a ranker on 100,000 pairs of
     1,000 examples took 1.4 s instead of 10."""

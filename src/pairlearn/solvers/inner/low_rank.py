@@ -37,6 +37,13 @@ def low_rank_factor(Q: Floats, rng: np.random.Generator) -> Floats | None:
     return None
 
 
+def bytes_of_search(n: int, rank: int | None) -> int:
+    """What `low_rank_factor` takes on its way to this rank, or to none: a corner, its factor, rows of the sample."""
+    tried = [size for size in SIZES if size <= 0.6 * n]
+    size = max(tried, default=0) if rank is None else next((size for size in tried if size >= rank), 0)
+    return 8 * size * (2 * size + n)
+
+
 def sampled_factor(
     operator: PairOperator, size: int, rng: np.random.Generator, affordable: float = np.inf
 ) -> Floats | None:

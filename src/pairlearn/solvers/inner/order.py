@@ -39,7 +39,7 @@ class InnerSolver:
                 return Outcome.NO_ROOM
             if attempt.applies(self, sub):
                 outcome, last = _tried(attempt.method(self, sub), sub, tol, clock), attempt
-                self.taken = max(self.taken, attempt.bytes(self, sub))
+                self.taken = max(self.taken, attempt.bytes(self, sub), sub.Q.searched)
                 if outcome in (Outcome.SOLVED, Outcome.OUT_OF_TIME):
                     break
         self._learn(last, outcome)

@@ -22,7 +22,7 @@ from pairlearn.linalg.cholesky import cholesky
 from pairlearn.linalg.threads import blas_threads
 from pairlearn.operators.thin import Thin
 from pairlearn.solvers.clock import Look
-from pairlearn.solvers.inner.low_rank import low_rank_factor
+from pairlearn.solvers.inner.low_rank import bytes_of_search, low_rank_factor
 from pairlearn.types import Floats, Ints
 
 
@@ -59,6 +59,8 @@ class Explicit(Quadratic):
         self, store: Floats, pairs: Ints, rng: np.random.Generator | None = None, look: Look | None = None
     ) -> None:
         self.store, self.pairs, self._rng, self.look = store, pairs, rng, look
+        self.searched = 0
+        """Bytes that the look at its rank took."""
 
     @property
     def view(self) -> Floats:
@@ -69,7 +71,11 @@ class Explicit(Quadratic):
     @cached_property
     def low_rank(self) -> Floats | None:
         """G with Q = GGᵀ, (n, r), where r ≤ n/2, else None."""
-        return None if self._rng is None else low_rank_factor(self.view, self._rng)
+        if self._rng is None:
+            return None
+        G = low_rank_factor(self.view, self._rng)
+        self.searched = bytes_of_search(len(self.pairs), None if G is None else G.shape[1])
+        return G
 
     def exact(self) -> Explicit:
         """The same matrix, never taken for one of low rank."""
