@@ -9,19 +9,17 @@ factors on such problems and stalled near the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from pairlearn.solvers.clock import Clock
+from pairlearn.solvers.clock import Clock, OutOfTimeError
 from pairlearn.solvers.inner.central_path import Newton, Parts, Point
 from pairlearn.solvers.inner.quadratic import Factor, Quadratic
-from pairlearn.solvers.inner.subproblem import Outcome, Subproblem, Working
+from pairlearn.solvers.inner.subproblem import Outcome, Subproblem
 from pairlearn.solvers.tuning import TUNING, Tuning
 from pairlearn.types import Floats
 
-WORTH = 1e-3
-"""Share of the objective that an unsolved end has to gain: rounding may gain less, and lose a better gap for it."""
 RIDGES = 4
 """Times that the ridge may grow tenfold, over the whole path, before it is given up."""
 
@@ -50,28 +48,6 @@ class InteriorPoint:
             return Outcome.STUCK
 
 
-@dataclass(frozen=True)
-class ToWorkingSet:
-    """The interior point on a working set, with the residual of the matrix itself at its end.
-
-    A factor of low rank is exact to a billionth of the largest value only, which is much where values are huge:
-    `exact` goes without it, by factors of the whole matrix.
-    """
-
-    tuning: Tuning = TUNING
-    exact: bool = False
-
-    def run(self, sub: Working, tol: float, clock: Clock) -> Outcome:
-        """SOLVED by the matrix itself too, or how the path ended."""
-        linear = sub.v + sub.Q.times(sub.theta)
-        path = replace(sub, Q=sub.Q.exact()) if self.exact else sub
-        try:
-            outcome = InteriorPoint(self.tuning).run(path, tol, clock)
-        finally:
-            sub.v[:] = linear - sub.Q.times(sub.theta)
-        return Outcome.STUCK if outcome is Outcome.SOLVED and sub.gap > 3.0 * tol else outcome
-
-
 class _Path:
     """One way along the central path of a subproblem."""
 
@@ -84,31 +60,36 @@ class _Path:
         self.ridge = 2e-16 * self.weight / np.sqrt(len(sub))
         """About the rounding of Q: stiffness below it would only make the equations singular."""
         self.parts = Parts.of(self.box)
-        now = sub.objective
-        self.best = now - WORTH * abs(now)
-        """Objective below which an end of the path is worth going to."""
+        self.best = sub.objective
+        """Least objective of the ends of the path so far."""
         self.stale = 0
         """Steps since it fell."""
 
     def follow(self, clock: Clock) -> Outcome:
         """From well inside the box to the end, or to where rounding takes over."""
-        point = self._start()
-        near = 0.1 * self.tol * float((self.box.upper - self.box.lower).max())
+        self.point = self._start()
         try:
-            for step in range(1, self.tuning.path_steps + 1):
-                mu = self.parts.mean_product(point)
-                point = self._advanced(point, mu, step)
-                if mu < near and self._accept(point):
-                    return Outcome.SOLVED
-                if clock.expired:
-                    return Outcome.OUT_OF_TIME
-                if self.report is not None and self.report(*self._within(point)):
-                    return Outcome.STOPPED
-                if self.stale > self.tuning.path_stale:
-                    break
-        finally:
-            if self.sub.gap > self.tol:
-                self._settle(point)
+            outcome = self._walked(clock)
+        except (OutOfTimeError, KeyboardInterrupt):
+            self._settle(self.point)
+            raise
+        if outcome in (Outcome.OUT_OF_TIME, Outcome.STOPPED):
+            self._settle(self.point)
+        return outcome
+
+    def _walked(self, clock: Clock) -> Outcome:
+        near = 0.1 * self.tol * float((self.box.upper - self.box.lower).max())
+        for step in range(1, self.tuning.path_steps + 1):
+            mu = self.parts.mean_product(self.point)
+            self.point = self._advanced(self.point, mu, step)
+            if mu < near and self._accept(self.point):
+                return Outcome.SOLVED
+            if clock.expired:
+                return Outcome.OUT_OF_TIME
+            if self.report is not None and self.report(*self._within(self.point)):
+                return Outcome.STOPPED
+            if self.stale > self.tuning.path_stale:
+                break
         return Outcome.STUCK
 
     def _start(self) -> Point:
