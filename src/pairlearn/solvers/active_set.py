@@ -135,7 +135,7 @@ class _Run:
         gap = self._gap(self.theta, self.v)
         if self._report(self.theta, self.v, gap, len(self.working.pairs)):
             return Status.INTERRUPTED
-        if gap < self.lowest:
+        if gap < self.lowest and self.theta.any():
             self.best, self.lowest = self.theta.copy(), gap
         if gap <= self.options.tol and self.fresh:
             return Status.CONVERGED

@@ -40,12 +40,7 @@ class InteriorPoint:
 
     def run(self, sub: Subproblem[Quadratic], tol: float, clock: Clock) -> Outcome:
         """SOLVED; or STUCK by rounding, OUT_OF_TIME or STOPPED, with what has been reached in θ if it is better."""
-        if sub.gap <= tol:
-            return Outcome.SOLVED
-        try:
-            return _Path(self, sub, tol).follow(clock)
-        except np.linalg.LinAlgError:
-            return Outcome.STUCK
+        return Outcome.SOLVED if sub.gap <= tol else _Path(self, sub, tol).follow(clock)
 
 
 class _Path:
@@ -62,18 +57,24 @@ class _Path:
         self.parts = Parts.of(self.box)
         self.best = sub.objective
         """Least objective of the ends of the path so far."""
-        self.stale = 0
-        """Steps since it fell."""
+        self.kept = False
+        """Whether θ is one of them."""
+        self.least, self.stale = np.inf, 0
+        """Least μ so far, and steps since it fell."""
 
     def follow(self, clock: Clock) -> Outcome:
         """From well inside the box to the end, or to where rounding takes over."""
         self.point = self._start()
         try:
             outcome = self._walked(clock)
+        except np.linalg.LinAlgError:
+            outcome = Outcome.STUCK
         except (OutOfTimeError, KeyboardInterrupt):
             self._settle(self.point)
             raise
-        if outcome in (Outcome.OUT_OF_TIME, Outcome.STOPPED):
+        if outcome is Outcome.STUCK and not self.kept:
+            self._accept(self.point)
+        if outcome is not Outcome.SOLVED and not self.kept:
             self._settle(self.point)
         return outcome
 
@@ -88,7 +89,7 @@ class _Path:
                 return Outcome.OUT_OF_TIME
             if self.report is not None and self.report(*self._within(self.point)):
                 return Outcome.STOPPED
-            if self.stale > self.tuning.path_stale:
+            if mu < near and self._strays(mu):
                 break
         return Outcome.STUCK
 
@@ -155,8 +156,12 @@ class _Path:
                 self.sub.move(x, v)
                 return True
             self._keep(x, v)
-        self.stale += 1
         return False
+
+    def _strays(self, mu: float) -> bool:
+        """Whether the path no longer leads to its end, for rounding."""
+        self.least, self.stale = (mu, 0) if mu < 0.9 * self.least else (self.least, self.stale + 1)
+        return self.stale > self.tuning.path_stale
 
     def _ends(self, point: Point) -> Iterator[Floats]:
         """Guesses of where the path ends, near this point."""
@@ -169,7 +174,7 @@ class _Path:
         """Go to a feasible end of the path that is the best so far: where rounding leads astray later, it counts."""
         objective = self.box.objective(x, self.p, v)
         if objective < self.best:
-            self.best, self.stale = objective, 0
+            self.best, self.kept = objective, True
             self.sub.move(x, v)
 
     def _within(self, point: Point) -> tuple[Floats, Floats]:

@@ -48,7 +48,7 @@ class Pivoting:
             if wrong == 0 and exchange.confirmed(tol):
                 sub.move(*exchange.end)
                 return Outcome.SOLVED
-            if wrong is None:
+            if wrong is None or wrong == 0:
                 break
             fewest, patience = (wrong, self.tuning.pivot_patience) if wrong < fewest else (fewest, patience - 1)
             if patience == 0:
