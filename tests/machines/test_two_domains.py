@@ -125,7 +125,8 @@ def test_classification_equals_libsvm(name: str, bases: tuple[Kernel, Kernel]) -
 def test_regression_equals_libsvm(name: str) -> None:
     bases = BASES["rbf rbf"]
     ours = pl.PairSVR(kernel=name, base=bases, tol=1e-7).fit(PAIRS, VALUES)
-    theirs = SVR(kernel="precomputed", tol=1e-6).fit(explicit(name, bases, PAIRS), VALUES)
+    theirs = SVR(kernel="precomputed", C=ours.C_, epsilon=ours.epsilon_, tol=1e-6)
+    theirs.fit(explicit(name, bases, PAIRS), VALUES)
     close(ours.predict(NEW), theirs.predict(explicit(name, bases, NEW)))
 
 

@@ -71,9 +71,9 @@ def test_gaps_that_keep_falling_never_stagnate() -> None:
 def test_stagnation_counts_steps_in_a_row() -> None:
     flat = [0.5] * 4
     assert ends_after([0.5, *flat, 0.5], rounding=1.0) == 5
-    # One step that moves the gap starts the count anew: down, or up beyond rounding.
+    # A step to a lower gap starts the count anew; one up, beyond rounding, does not.
     assert ends_after([0.5, *flat, 0.1, *[0.1] * 4, 0.1], rounding=1.0) == 10
-    assert ends_after([0.5, *flat, 2.0, *flat, 0.5], rounding=1.0) == 10
+    assert ends_after([0.5, *flat, 2.0, *flat, 0.5], rounding=1.0) == 5
     # A walk up and down within rounding is no move.
     assert ends_after([0.5, 0.6, 0.5, 0.7, 0.49, 0.6, 0.5], rounding=1.0) == 5
 

@@ -94,6 +94,8 @@ class _Run:
         self.working = WorkingSet(operator, self.room)
         self.least_tol = self.tuning.final * options.tol
         self.inner = InnerSolver(self.tuning, self.least_tol, max(2, int(FACTORED * limit)))
+        self.best, self.lowest = self.theta, np.inf
+        """Coefficients with the least gap: where nothing moves but rounding, the last are not the best."""
         self.stagnation = Stagnation(self.tuning.stale, self.tuning.stalled)
         self.taken = 0
 
@@ -135,6 +137,8 @@ class _Run:
         gap = self._gap(self.theta, self.v)
         if self._report(self.theta, self.v, gap, len(self.working.pairs)):
             return Status.INTERRUPTED
+        if gap < self.lowest and self.theta.any():
+            self.best, self.lowest = self.theta.copy(), gap
         if gap <= self.options.tol and self.fresh:
             return Status.CONVERGED
         # One step is always taken: no time at all would leave a machine that knows nothing.
@@ -152,7 +156,9 @@ class _Run:
         # A set that is small among all pairs needs as many more steps to see them.
         share = len(self.working.pairs) / len(self.problem)
         status = self.stagnation.ends(gap, self.history[-1].objective, self._rounding(), share)
-        if status is not None or self.stagnation.steps % self.tuning.stale == self.tuning.stale // 2:
+        if status is not None:
+            self.theta = self.best
+        elif self.stagnation.steps % self.tuning.stale == self.tuning.stale // 2:
             self._refresh()
         return status
 

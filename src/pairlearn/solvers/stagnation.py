@@ -13,7 +13,7 @@ GAINED = 1e-3
 
 
 class Stagnation:
-    """Counts steps in a row at a gap that does not fall: one that rounding alone can explain, or any.
+    """Counts steps in a row without a lower gap: than one that rounding alone can explain, or than any.
 
     >>> watch = Stagnation(patience=2, stalled=9)
     >>> [watch.ends(gap, -1.0, 1.0) for gap in (0.9, 0.5, 0.5, 0.4, 0.4, 0.4)][-2:]
@@ -38,7 +38,7 @@ class Stagnation:
         self.lowest = min(self.lowest, gap)
         self.objective = objective if gains or falls else self.objective
         self.still = 0.0 if falls or gains else self.still + share
-        self.steps = 0 if falls or gap > rounding else self.steps + 1
+        self.steps = 0 if falls or self.lowest > rounding else self.steps + 1
         if self.steps >= self.patience:
             return Status.ROUNDING
         return Status.STALLED if self.still >= self.stalled else None

@@ -67,7 +67,7 @@ class Tuning:
     """Most steps of the interior point; it needs 12 to 31. In the second half they are shorter, which leads out of the
     circles that long ones now and then run in."""
     path_stale: int = 10
-    """Steps near the end of the path without a better end, after which it is given up: rounding leads it astray."""
+    """Steps near the end of the path that do not lead further, after which it is given up: rounding leads it astray."""
     corrections: int = 2
     """Most corrections towards the centre per step; each costs one more solution with the same factor."""
 

@@ -9,19 +9,17 @@ factors on such problems and stalled near the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from pairlearn.solvers.clock import Clock
+from pairlearn.solvers.clock import Clock, OutOfTimeError
 from pairlearn.solvers.inner.central_path import Newton, Parts, Point
 from pairlearn.solvers.inner.quadratic import Factor, Quadratic
-from pairlearn.solvers.inner.subproblem import Outcome, Subproblem, Working
+from pairlearn.solvers.inner.subproblem import Outcome, Subproblem
 from pairlearn.solvers.tuning import TUNING, Tuning
 from pairlearn.types import Floats
 
-WORTH = 1e-3
-"""Share of the objective that an unsolved end has to gain: rounding may gain less, and lose a better gap for it."""
 RIDGES = 4
 """Times that the ridge may grow tenfold, over the whole path, before it is given up."""
 
@@ -42,34 +40,7 @@ class InteriorPoint:
 
     def run(self, sub: Subproblem[Quadratic], tol: float, clock: Clock) -> Outcome:
         """SOLVED; or STUCK by rounding, OUT_OF_TIME or STOPPED, with what has been reached in θ if it is better."""
-        if sub.gap <= tol:
-            return Outcome.SOLVED
-        try:
-            return _Path(self, sub, tol).follow(clock)
-        except np.linalg.LinAlgError:
-            return Outcome.STUCK
-
-
-@dataclass(frozen=True)
-class ToWorkingSet:
-    """The interior point on a working set, with the residual of the matrix itself at its end.
-
-    A factor of low rank is exact to a billionth of the largest value only, which is much where values are huge:
-    `exact` goes without it, by factors of the whole matrix.
-    """
-
-    tuning: Tuning = TUNING
-    exact: bool = False
-
-    def run(self, sub: Working, tol: float, clock: Clock) -> Outcome:
-        """SOLVED by the matrix itself too, or how the path ended."""
-        linear = sub.v + sub.Q.times(sub.theta)
-        path = replace(sub, Q=sub.Q.exact()) if self.exact else sub
-        try:
-            outcome = InteriorPoint(self.tuning).run(path, tol, clock)
-        finally:
-            sub.v[:] = linear - sub.Q.times(sub.theta)
-        return Outcome.STUCK if outcome is Outcome.SOLVED and sub.gap > 3.0 * tol else outcome
+        return Outcome.SOLVED if sub.gap <= tol else _Path(self, sub, tol).follow(clock)
 
 
 class _Path:
@@ -84,31 +55,42 @@ class _Path:
         self.ridge = 2e-16 * self.weight / np.sqrt(len(sub))
         """About the rounding of Q: stiffness below it would only make the equations singular."""
         self.parts = Parts.of(self.box)
-        now = sub.objective
-        self.best = now - WORTH * abs(now)
-        """Objective below which an end of the path is worth going to."""
-        self.stale = 0
-        """Steps since it fell."""
+        self.best = sub.objective
+        """Least objective of the ends of the path so far."""
+        self.kept = False
+        """Whether θ is one of them."""
+        self.least, self.stale = np.inf, 0
+        """Least μ so far, and steps since it fell."""
 
     def follow(self, clock: Clock) -> Outcome:
         """From well inside the box to the end, or to where rounding takes over."""
-        point = self._start()
-        near = 0.1 * self.tol * float((self.box.upper - self.box.lower).max())
+        self.point = self._start()
         try:
-            for step in range(1, self.tuning.path_steps + 1):
-                mu = self.parts.mean_product(point)
-                point = self._advanced(point, mu, step)
-                if mu < near and self._accept(point):
-                    return Outcome.SOLVED
-                if clock.expired:
-                    return Outcome.OUT_OF_TIME
-                if self.report is not None and self.report(*self._within(point)):
-                    return Outcome.STOPPED
-                if self.stale > self.tuning.path_stale:
-                    break
-        finally:
-            if self.sub.gap > self.tol:
-                self._settle(point)
+            outcome = self._walked(clock)
+        except np.linalg.LinAlgError:
+            outcome = Outcome.STUCK
+        except (OutOfTimeError, KeyboardInterrupt):
+            self._settle(self.point)
+            raise
+        if outcome is Outcome.STUCK and not self.kept:
+            self._accept(self.point)
+        if outcome is not Outcome.SOLVED and not self.kept:
+            self._settle(self.point)
+        return outcome
+
+    def _walked(self, clock: Clock) -> Outcome:
+        near = 0.1 * self.tol * float((self.box.upper - self.box.lower).max())
+        for step in range(1, self.tuning.path_steps + 1):
+            mu = self.parts.mean_product(self.point)
+            self.point = self._advanced(self.point, mu, step)
+            if mu < near and self._accept(self.point):
+                return Outcome.SOLVED
+            if clock.expired:
+                return Outcome.OUT_OF_TIME
+            if self.report is not None and self.report(*self._within(self.point)):
+                return Outcome.STOPPED
+            if mu < near and self._strays(mu):
+                break
         return Outcome.STUCK
 
     def _start(self) -> Point:
@@ -174,8 +156,12 @@ class _Path:
                 self.sub.move(x, v)
                 return True
             self._keep(x, v)
-        self.stale += 1
         return False
+
+    def _strays(self, mu: float) -> bool:
+        """Whether the path no longer leads to its end, for rounding."""
+        self.least, self.stale = (mu, 0) if mu < 0.9 * self.least else (self.least, self.stale + 1)
+        return self.stale > self.tuning.path_stale
 
     def _ends(self, point: Point) -> Iterator[Floats]:
         """Guesses of where the path ends, near this point."""
@@ -188,7 +174,7 @@ class _Path:
         """Go to a feasible end of the path that is the best so far: where rounding leads astray later, it counts."""
         objective = self.box.objective(x, self.p, v)
         if objective < self.best:
-            self.best, self.stale = objective, 0
+            self.best, self.kept = objective, True
             self.sub.move(x, v)
 
     def _within(self, point: Point) -> tuple[Floats, Floats]:

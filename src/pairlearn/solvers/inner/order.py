@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from pairlearn.solvers.clock import Clock, OutOfTimeError
 from pairlearn.solvers.inner.burst import Burst
+from pairlearn.solvers.inner.crossing import Crossing
 from pairlearn.solvers.inner.free_system import FreeSystem
-from pairlearn.solvers.inner.interior import ToWorkingSet
+from pairlearn.solvers.inner.interior import InteriorPoint
 from pairlearn.solvers.inner.pivoting import Pivoting
 from pairlearn.solvers.inner.subproblem import Method, Outcome, Working
 from pairlearn.solvers.tuning import Tuning
@@ -49,7 +50,7 @@ class InnerSolver:
         """Keep what the last attempt says about the problem."""
         if last.shows_degenerate is not None:
             self.degenerate = last.shows_degenerate
-        if last.shows_degenerate:
+        if last is ATTEMPTS[-1]:
             # Where nothing helps, patience does.
             solved = outcome is Outcome.SOLVED
             self.patience = 1 if solved else min(2 * self.patience, self.tuning.most_patience)
@@ -97,23 +98,12 @@ def _pivoting_bytes(solver: InnerSolver, sub: Working) -> int:
     return solver.system.L.nbytes
 
 
-def _interior(solver: InnerSolver, sub: Working) -> Method:
-    solver.system.forget()  # the interior point needs the memory
-    return ToWorkingSet(solver.tuning)
-
-
-def _exact_interior(solver: InnerSolver, sub: Working) -> Method:
-    solver.system.forget()
-    return ToWorkingSet(solver.tuning, exact=True)
+def _crossing(solver: InnerSolver, sub: Working) -> Method:
+    return Crossing(InteriorPoint(solver.tuning), Pivoting(solver.system, solver.exact, solver.tuning))
 
 
 def _worth_a_path(solver: InnerSolver, sub: Working) -> bool:
     return not solver.at_rounding
-
-
-def _worth_another_path(solver: InnerSolver, sub: Working) -> bool:
-    """Where the rank is low, and that of a factor of low rank has failed."""
-    return not solver.at_rounding and sub.Q.low_rank is not None
 
 
 def _worth_pivoting(solver: InnerSolver, sub: Working) -> bool:
@@ -154,39 +144,12 @@ ATTEMPTS = (
     ),
     Attempt(
         "interior point",
-        _interior,
+        _crossing,
         "about 20 factors, always, also on degenerate faces; at low rank each of them costs |W|r² instead of |W|³",
         applies=_worth_a_path,
-        bytes=lambda solver, sub: sub.Q.factor_bytes,
-        factors=True,
-        shows_degenerate=True,
-    ),
-    Attempt(
-        "pivoting at its end",
-        _pivoting,
-        "huge kernel values take the last digits from the path, but its end has few wrong guesses",
-        applies=_worth_a_path,
-        bytes=_pivoting_bytes,
-        factors=True,
-        shows_degenerate=True,
-    ),
-    Attempt(
-        "exact interior point",
-        _exact_interior,
-        "by factors of the whole matrix: Woodbury's identity loses what is below a billionth of the largest value",
-        applies=_worth_another_path,
-        bytes=lambda solver, sub: 8 * len(sub) ** 2,
-        factors=True,
-        shows_degenerate=True,
-    ),
-    Attempt(
-        "pivoting at the end of that",
-        _pivoting,
-        "as above",
-        applies=_worth_another_path,
-        bytes=_pivoting_bytes,
+        bytes=lambda solver, sub: max(sub.Q.factor_bytes, solver.system.L.nbytes),
         factors=True,
         shows_degenerate=True,
     ),
 )
-"""The order of attempts: the first always applies, and one of those that follow the interior point is the last."""
+"""The order of attempts: the first row always applies."""

@@ -13,6 +13,9 @@ from pairlearn.solvers.inner.subproblem import Outcome, Working
 from pairlearn.solvers.tuning import TUNING, Tuning
 from pairlearn.types import Bools, Floats
 
+REFINEMENTS = 5
+"""Further solutions of the same equations, from the residual of the last, before pivoting gives up."""
+
 
 @dataclass(frozen=True)
 class Pivoting:
@@ -42,10 +45,10 @@ class Pivoting:
             if clock.expired:
                 return Outcome.OUT_OF_TIME
             wrong = exchange.round()
-            if wrong == 0:
-                sub.move(np.clip(exchange.x, sub.box.lower, sub.box.upper), exchange.r)
+            if wrong == 0 and exchange.confirmed(tol):
+                sub.move(*exchange.end)
                 return Outcome.SOLVED
-            if wrong is None:
+            if wrong is None or wrong == 0:
                 break
             fewest, patience = (wrong, self.tuning.pivot_patience) if wrong < fewest else (fewest, patience - 1)
             if patience == 0:
@@ -84,6 +87,21 @@ class _Exchange:
             self.free = (self.free & ~high & ~low) | rises | falls
             self.positive = np.where(rises, self.x >= 0, np.where(falls, self.x > 0, self.positive))
         return wrong
+
+    @property
+    def end(self) -> tuple[Floats, Floats]:
+        """x within its box, and its residual."""
+        x: Floats = np.clip(self.x, self.box.lower, self.box.upper)
+        return x, self.r if np.array_equal(x, self.x) else self.r - self.sub.Q.times(x - self.x)
+
+    def confirmed(self, tol: float) -> bool:
+        """Whether the gap at the end is small: a nearly singular matrix may need more than one solution for that."""
+        for _ in range(REFINEMENTS):
+            if self.sub.gap_at(*self.end) <= tol:
+                return True
+            if not self.free.any() or self._step(self.box.pieces(self.positive)[2]) is None:
+                return False
+        return self.sub.gap_at(*self.end) <= tol
 
     def _solve(self, slope: Floats) -> float | None:
         """Move the free coefficients to the solution; returns b."""
