@@ -79,12 +79,17 @@ class PairSVR(
     @property
     def C_(self) -> float:  # noqa: N802
         """C in the units of the targets."""
-        return self.C * self.scale_
+        return self.C * self._scale
 
     @property
     def epsilon_(self) -> float:
         """ε in the units of the targets."""
-        return self.epsilon * self.scale_
+        return self.epsilon * self._scale
+
+    @property
+    def _scale(self) -> float:
+        """Model files of 0.1 have none: their C and ε are in the units of the targets."""
+        return float(getattr(self, "scale_", 1.0))
 
     def predict(self, X: Any) -> Floats:
         """g of every pair, (n_pairs,)."""

@@ -214,7 +214,7 @@ FIELDS: dict[str, Fields] = {
     },
     "PairSVC": {"C": POSITIVE, "class_weight": WEIGHTS, **LABELS},
     "PairRanker": {"C": POSITIVE, "n_draws_": COUNT, **LABELS},
-    "PairSVR": {"C": POSITIVE, "epsilon": LEAST_ZERO, "scale_": POSITIVE},
+    "PairSVR": {"C": POSITIVE, "epsilon": LEAST_ZERO, "scale_": sometimes(POSITIVE)},
     "OneClassPairSphere": {"total_": POSITIVE, "radius_": FINITE},
     "TransductivePairSVC": {
         "C": POSITIVE,
