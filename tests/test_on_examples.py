@@ -42,3 +42,12 @@ def test_a_lifted_transformer_learns_from_the_examples_in_use_each_once() -> Non
 def test_two_tables_are_refused() -> None:
     with pytest.raises(InputError, match="transform the two tables beforehand"):
         pl.OnExamples(StandardScaler()).fit(pl.Pairs(X, [0], [1], right_examples=X))
+
+
+def test_what_a_transformer_refuses_is_an_error_of_the_input() -> None:
+    steps = make_pipeline(StandardScaler(), StandardScaler())
+    lifted = pl.OnExamples(steps).fit(pl.Pairs(np.array([[0.0], [1e-3]]), [0], [1]))
+    with np.errstate(over="ignore"), pytest.raises(InputError, match="infinity"):
+        lifted.transform(pl.Pairs(np.array([[0.0], [1e307]]), [0], [1]))
+    with pytest.raises(InputError, match="2 features"):
+        lifted.transform(pl.Pairs(np.zeros((2, 2)), [0], [1]))

@@ -8,6 +8,7 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from pairlearn.errors import InputError
 from pairlearn.features import note_features, same_features
 from pairlearn.pairs import Pairs, as_pairs
 
@@ -46,7 +47,10 @@ class OnExamples(TransformerMixin, BaseEstimator):
         """The same pairs over transformed examples."""
         check_is_fitted(self, "transformer_")
         pairs = same_features(self, self._one_table(X))
-        return pairs.with_examples(self.transformer_.transform(pairs.examples))
+        try:
+            return pairs.with_examples(self.transformer_.transform(pairs.examples))
+        except ValueError as error:  # of scikit-learn: other features than at fit, numbers that overflow
+            raise InputError(str(error)) from error
 
     @staticmethod
     def _one_table(X: Any) -> Pairs:

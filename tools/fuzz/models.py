@@ -228,8 +228,8 @@ def _written(rng: Rng, golden: Path) -> bytes:
             name = pick(rng, sorted(tensors))
             tensors[name] = pick(rng, TENSORS)(rng, tensors[name])
         else:
-            root = document["content"] if rng.random() < 0.9 else document
-            pick(rng, DOCUMENTS)(rng, pick(rng, list(places(root)) or [(document, "content")]), root)
+            root = document.get("content") if rng.random() < 0.9 else document
+            pick(rng, DOCUMENTS)(rng, pick(rng, list(places(root)) or list(places(document))), root)
     return _file(document, {name: np.ascontiguousarray(array) for name, array in tensors.items()}, rng.random() < 0.97)
 
 

@@ -8,7 +8,7 @@ a file that someone shortens meanwhile would then end the process, and shapes wo
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isfinite, prod
@@ -175,13 +175,16 @@ def _finite(digits: str) -> float:
 
 def check_depth(document: Any) -> None:
     """Refuse lists and objects within each other beyond 64 levels: what reads them calls itself for each."""
-    level = [document]
-    for _ in range(DEEPEST + 1):
-        nested = (part for part in level if isinstance(part, (dict, list)))
-        level = [entry for part in nested for entry in (part.values() if isinstance(part, dict) else part)]
+    level = _nested([document])
+    for _ in range(DEEPEST):
+        level = _nested(entry for part in level for entry in (part.values() if isinstance(part, dict) else part))
         if not level:
             return
     raise too_deep()
+
+
+def _nested(parts: Iterable[Any]) -> list[Any]:
+    return [part for part in parts if isinstance(part, (dict, list))]
 
 
 def too_deep() -> InputError:
