@@ -45,7 +45,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--cases", type=int, default=2000, help="mutated files per target")
     parser.add_argument("--start", type=int, default=0, help="number of the first case")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--targets", nargs="+", choices=list(targets()), default=list(targets()))
+    names = [name for name in targets() if not name.startswith("_")]
+    parser.add_argument("--targets", nargs="+", choices=names, default=names)
     parser.add_argument("--quick", action="store_true", help=f"{QUICK} cases per target")
     parser.add_argument("--case", type=int, help="make and use this one case here")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)

@@ -106,7 +106,7 @@ class Outcome(NamedTuple):
 
 
 def targets() -> dict[str, Any]:
-    """The modules of this package that are targets, by name."""
+    """The modules of this package that are targets, by name; names with a stroke before them are for tests."""
     modules = (import_module(f"tools.fuzz.{each.name}") for each in pkgutil.iter_modules(tools.fuzz.__path__))
     return {module.NAME: module for module in modules if hasattr(module, "NAME")}
 
@@ -123,6 +123,7 @@ def work(pipe: Connection, folder: Path) -> None:
     complaints = os.open(folder / "stderr", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(complaints, 2)
     level = _warm(folder)
+    pipe.send("ready")
     while True:
         outcome = _outcome(*pipe.recv(), level)
         pipe.send((outcome, _memory("VmRSS") > level + GROWN))
@@ -134,6 +135,8 @@ def _warm(folder: Path) -> float:
     What is loaded late and only by few files (compiled loops) a target may load itself, by `warm()`.
     """
     for name, target in targets().items():
+        if name.startswith("_"):
+            continue
         getattr(target, "warm", int)()
         for number in range(3):
             case = Case(name, WARM, number)
@@ -182,6 +185,7 @@ class Worker:
 
     folder: Path
     kept: Path
+    seconds: float = SECONDS
     _process: Any = None
     _pipe: Any = None
 
@@ -210,6 +214,7 @@ class Worker:
         self._process = context.Process(target=work, args=(theirs, self.folder), daemon=True)
         self._process.start()
         theirs.close()
+        self._pipe.recv()
 
     def _watched(self, case: Case) -> Outcome:
         path = case.make(_emptied(self.folder / "case"))
@@ -228,7 +233,7 @@ class Worker:
         return outcome
 
     def _answer(self) -> Any:
-        if not self._pipe.poll(SECONDS):
+        if not self._pipe.poll(self.seconds):
             raise TimeoutError
         return self._pipe.recv()
 

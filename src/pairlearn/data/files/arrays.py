@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,8 @@ ENDING = ".npy"
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """How NumPy packs; others are not read, since their sizes cannot be trusted."""
 MOST_ARRAYS = 1000
+SURROGATES = 0xD800 // 2**11
+"""Halves of characters in UTF-16, which mean nothing alone."""
 UNKNOWN: np.dtype[Any] = np.dtype(float)
 """The type of an array whose header was not read yet."""
 
@@ -54,6 +57,8 @@ class StoredArray:
         refuse_unpacked(self, self.source.size, max(self.bytes, self.together), advice)
         with _foreign(self), self.source.open() as file, _opened(file, self.member) as content:
             array: np.ndarray[Any, Any] = np.lib.format.read_array(content, allow_pickle=False)
+            if array.dtype.kind == "U":
+                _check_characters(array)
         return array
 
 
@@ -99,6 +104,13 @@ def _described(array: StoredArray, content: IO[bytes], size: int) -> StoredArray
         if lacking and not dtype.hasobject:
             raise ValueError(f"its header tells of {shape} values, which are not there")
     return found
+
+
+def _check_characters(array: np.ndarray[Any, Any]) -> None:
+    """Refuse text of numbers that are no characters; Python would make strings of them that cannot be used."""
+    codes = np.ascontiguousarray(array).view(np.dtype("u4").newbyteorder(array.dtype.byteorder))
+    if ((codes > sys.maxunicode) | (codes // 2**11 == SURROGATES)).any():
+        raise ValueError("its text holds numbers that are no characters")
 
 
 @contextmanager

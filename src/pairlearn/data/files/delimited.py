@@ -20,8 +20,8 @@ SAMPLED = 20
 """Lines that must agree on the delimiter."""
 FEW_CELLS = 1_000_000
 """Cells that need no look at how many bytes they stand in."""
-PER_COLUMN, WIDE = 5_000, 150e6
-"""Bytes that a column takes however few cells it has, and the bytes that all of them may take beside 4 × the file."""
+PER_COLUMN, WIDE = 6_000, 130e6
+"""Bytes that a column takes however few cells it has, and the bytes that all of them may take beside 6 × the file."""
 END = "\x00the end of the table"
 """A line that no table has, behind the last one: a quote that is not closed swallows it."""
 csv.field_size_limit(MOST_CELL)
@@ -48,7 +48,7 @@ def _fields(source: Source, delimiter: str) -> int:
 def header_of(source: Source, delimiter: str) -> list[str]:
     """The names of the columns, of which there are not more than a file of this size has."""
     header = next((row for _, row in rows_of(source, delimiter) if row), [])
-    if PER_COLUMN * len(header) > WIDE + 4 * source.size:
+    if PER_COLUMN * len(header) > WIDE + 6 * source.size:
         raise InputError(
             f"{source} has {counted(len(header), 'column')} in {sized(source.size)}; save so wide a table as .npz "
             "(np.savez(path, X=X, ids=ids)), or its features as one column of lists in Parquet"

@@ -232,8 +232,8 @@ class ArrayColumn:
 
     def cell(self, row: int) -> object:
         """One entry."""
-        if self.kind == "text":
-            return self.texts()[row]
+        if self.kind == "other":
+            return self.holds
         entry = self.array[row]
         if self.kind != "vectors":
             return entry
@@ -247,7 +247,7 @@ class ArrayColumn:
         try:
             array = np.char.decode(self.array, "utf-8") if self.array.dtype.kind == "S" else self.array
             return [plain_text(value) for value in array.tolist()]
-        except (ValueError, SystemError) as error:  # NumPy checks no characters, Python does
+        except ValueError as error:
             raise InputError(f"{self.stored} holds text that is not UTF-8; save it as strings (dtype=str)") from error
 
     def numbers(self) -> Numbers:
