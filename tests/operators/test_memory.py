@@ -106,8 +106,10 @@ def test_what_a_refusal_asks_for_is_enough() -> None:
         with pytest.raises(TooLargeError) as caught:
             make_plan(kernel, n_pairs, 2000, 10**6, ranks={})
         asked = float(str(caught.value).split("about ")[1].split(" MiB")[0].replace(",", ""))
-        plan = make_plan(kernel, n_pairs, 2000, int((asked * 1.12 + 1) * 2**20), ranks={})
+        plan = make_plan(kernel, n_pairs, 2000, int((asked + 0.1) * 2**20), ranks={})
         assert plan.bytes <= plan.budget
+        with pytest.raises(TooLargeError):
+            make_plan(kernel, n_pairs, 2000, int((asked - 0.1) * 2**20), ranks={})
 
 
 def test_after_a_fit_the_plan_says_what_was_used() -> None:

@@ -38,6 +38,8 @@ PER_FEATURE = 3
 PER_BLOCK = {True: 1, False: 6}
 """Blocks' worth of one block of kernel values, with a Gram matrix to look them up in and without: values of the
 examples in it, of parts of the kernel, the result."""
+BLOCK, BLOCKS = 2**24, 64
+"""Bytes of a block of kernel values at most, and its share of a budget."""
 LEAST_SET = 2 * 8 * 512**2
 """Bytes without which no plan is made: room for a working set of some 570 pairs."""
 
@@ -90,7 +92,7 @@ def check_budget(memory_budget: float | None) -> int:
 
 def block_bytes(budget: int) -> int:
     """Bytes for one block of kernel values: 16 MiB, or less of a small budget, since PER_BLOCK of them are reserved."""
-    return min(2**24, budget // 64)
+    return min(BLOCK, budget // BLOCKS)
 
 
 # --------------------------------------------------------------------------- the choice
@@ -145,7 +147,7 @@ def make_plan(
     """
     sizes = n_examples if isinstance(n_examples, tuple) else (n_examples,)
     needs = Needs(
-        pairs=bytes_of_pairs(n_pairs, width) + PER_SUM * min(n_pairs, PART) + copies[0],
+        pairs=bytes_of_pairs(n_pairs, width) + copies[0],
         gram=8 * sum(m**2 for m in sizes) * len(kernel.bases),
         features=PER_FEATURE * 8 * max(sizes) * sum(ranks.values())
         if all(base in ranks for base in kernel.bases)
@@ -156,7 +158,7 @@ def make_plan(
     choice = choose(needs, budget)
     rest = budget - choice.fixed
     if rest < LEAST_SET:
-        raise too_large(n_pairs, sizes, choice.fixed + LEAST_SET, budget)
+        raise too_large(n_pairs, sizes, least_budget(needs.pairs), budget)
     working_set = order_within(rest)
     most = choice.fixed + BYTES * min(n_pairs, working_set) ** 2
     return Plan(choice.kind, choice.gram, working_set, most, budget, rest)
@@ -164,13 +166,23 @@ def make_plan(
 
 def bytes_of_pairs(n_pairs: int, width: int) -> int:
     """What n pairs take whatever the operator, with so many numbers that views show of each."""
-    return (sum(PER_PAIR.values()) + 8 * width) * n_pairs
+    return (sum(PER_PAIR.values()) + 8 * width) * n_pairs + PER_SUM * min(n_pairs, PART)
+
+
+def least_budget(held: int) -> int:
+    """The least budget with room for so many bytes, a small working set and blocks, which grow with the budget.
+
+    >>> budget = least_budget(10**8)
+    >>> budget - 10**8 - LEAST_SET - PER_BLOCK[False] * block_bytes(budget) >= 0
+    True
+    """
+    least, blocks = held + LEAST_SET, PER_BLOCK[False]
+    return min(least + blocks * BLOCK, int(least / (1 - blocks / BLOCKS)) + 1)
 
 
 def refuse_hopeless(n_pairs: int, width: int, sizes: tuple[int, ...], budget: int) -> None:
     """Refuse pairs for which no plan has room, before anything is computed of them."""
-    needed = bytes_of_pairs(n_pairs, width) + PER_SUM * min(n_pairs, PART) + LEAST_SET
-    needed += PER_BLOCK[False] * block_bytes(budget)
+    needed = least_budget(bytes_of_pairs(n_pairs, width))
     if needed > budget:
         raise too_large(n_pairs, sizes, needed, budget)
 
