@@ -6,7 +6,9 @@ asks which of them it has: `left` and `right` (the sources of either side), `tab
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -18,9 +20,9 @@ from pairlearn.operators.rows import PairRows
 from pairlearn.pair_kernels import Table
 from pairlearn.types import Examples, Floats, Ints
 
-ELEMENTS = 256
-"""Single values that are computed together, sorted by their first example: all pairs of a few examples with many then
-cost little more than themselves, unrelated ones a block of this size of which the diagonal is kept."""
+ROWS, ELEMENTS = 16, 2**14
+"""Single values are computed together for so many rows, and so many of them: all pairs of a few examples with many
+others then cost little more than themselves."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,7 @@ class Source:
         if self.features is not None:
             return np.einsum("ij,ij->i", self.features[rows], self.features[cols])
         values, order = np.empty(len(rows)), np.argsort(rows, kind="stable")
-        for start in range(0, len(rows), ELEMENTS):
-            part = order[start : start + ELEMENTS]
+        for part in _by_rows(rows[order], order):
             K, row_places, col_places = self.compact(rows[part], cols[part])
             values[part] = K[row_places, col_places]
         return values
@@ -102,7 +103,12 @@ class Source:
     def table_diagonal(self, table: Table, pairs: PairRows) -> Floats:
         """Value of one table of every pair with itself, (n,)."""
         a, b = pairs.left, pairs.right
-        return fill_self(table, self.elements(a, a), self.elements(a, b), self.elements(b, b))
+        return fill_self(table, self.own(a), self.elements(a, b), self.own(b))
+
+    def own(self, rows: Ints) -> Floats:
+        """k(a, a) of these examples, each computed once."""
+        used, places = np.unique(rows, return_inverse=True)
+        return self.elements(used, used)[places]
 
     def form(self, table: Table, pairs: PairRows, coefficients: Floats) -> PairForm:
         """Σ_k θ_k K(·, pair_k) as a quadratic form over the rows of examples."""
@@ -128,7 +134,7 @@ class TwoSources:
 
     def table_diagonal(self, table: Table, pairs: PairRows) -> Floats:
         """Value of one table of every pair with itself, (n,)."""
-        aa, bb = self.left.elements(pairs.left, pairs.left), self.right.elements(pairs.right, pairs.right)
+        aa, bb = self.left.own(pairs.left), self.right.own(pairs.right)
         return fill_self(table, aa, np.zeros(len(pairs)), bb)
 
     def form(self, table: Table, pairs: PairRows, coefficients: Floats) -> PairForm:
@@ -139,6 +145,15 @@ class TwoSources:
 
 
 AnySource = Source | TwoSources
+
+
+def _by_rows(rows: Ints, order: Ints) -> Iterator[Ints]:
+    """The order in parts with few different rows each; `rows` are sorted by it."""
+    rank = np.cumsum(np.diff(rows, prepend=rows[:1]) != 0) // ROWS
+    bounds = np.append(np.unique(rank, return_index=True)[1], len(rows))
+    for first, last in pairwise(bounds):
+        for start in range(first, last, ELEMENTS):
+            yield order[start : min(start + ELEMENTS, last)]
 
 
 def join_sources(sides: list[Source]) -> AnySource:
