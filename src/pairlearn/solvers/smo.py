@@ -108,7 +108,7 @@ class _Run:
                 return Status.CONVERGED
             if step % self.patience == 0 and (status := self._stagnant(gap)) is not None:
                 return status
-            if step and self.clock.ends and self._out_of_time():
+            if self.clock.ends and self._out_of_time():
                 return Status.TIME_BUDGET
             move(i, j, best_up, least_low)
         return Status.ITERATION_LIMIT
