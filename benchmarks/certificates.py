@@ -52,8 +52,8 @@ def squared(X: Any) -> tuple[Any, Any]:
 
 
 def gaussian(X: Any) -> tuple[Any, Any]:
-    """exp(−γ‖a − b‖²); the exponent's rounding is that of the norms it is made of."""
-    K, size = linear(X)
+    """exp(−γ‖a − b‖²); the exponent's rounding is that of the norms it is made of, wherever the origin is."""
+    K, size = linear(X - X.mean(axis=0))
     own = np.diagonal(K)
     gamma = 1 / (X.shape[1] * X.var()) if X.var() > 0 else Wide(1)
     values = np.exp(-gamma * (own[:, None] + own - 2 * K))

@@ -627,3 +627,29 @@ def test_rounding_ends_a_fit_whose_values_are_too_large() -> None:
     k = (25.0 * X @ X.T) ** 2
     largest = np.max((k.diagonal()[:, None] + k.diagonal() - 2.0 * k) ** 2)
     assert 1e-3 < clf.kkt_gap_ <= 2.3e-16 * largest * np.abs(clf.dual_coef_).sum()
+
+
+@pytest.mark.parametrize("memory", [None, 2.6e7])
+@pytest.mark.parametrize("base", ["cosine", "linear", "rbf"])
+def test_the_certificate_of_float32_examples_is_that_of_their_numbers(base: str, memory: float | None) -> None:
+    """Kernels by definition, in float64 from the same numbers, at a C that makes seven digits too few."""
+    generator = np.random.default_rng(3)
+    single = generator.normal(size=(40, 3)).astype(np.float32)
+    left, right = np.triu_indices(40, 1)
+    labels = np.where(generator.random(len(left)) < 0.5, 1, -1)
+    model = pl.PairSVC("tensor", base, C=31_116.0, memory_budget=memory, tol=1e-3, random_state=0)
+    model.fit(pl.Pairs(single, left, right), labels)
+    Z = single.astype(np.float64)
+    Z = Z / np.linalg.norm(Z, axis=1)[:, None] if base == "cosine" else Z
+    distances = ((Z[:, None] - Z[None]) ** 2).sum(axis=2)
+    k = np.exp(-distances / (3 * Z.var())) if base == "rbf" else Z @ Z.T
+    theta = np.zeros(len(left))
+    theta[model.support_] = model.dual_coef_
+    straight, crossed = k[left][:, left] * k[right][:, right], k[left][:, right] * k[right][:, left]
+    v = labels - 0.5 * (straight + crossed) @ theta
+    lower, upper = np.minimum(0.0, 31_116.0 * labels), np.maximum(0.0, 31_116.0 * labels)
+    up, low = v[theta < upper].max(), v[theta > lower].min()
+    rounding = 100 * np.finfo(float).eps * np.abs(theta).sum()
+    assert model.kkt_gap_ == pytest.approx(max(0.0, up - low), abs=max(rounding, 1e-9))
+    scores = model.decision_function(pl.Pairs(single, left, right)) - model.intercept_
+    np.testing.assert_allclose(scores, labels - v, atol=rounding)

@@ -56,6 +56,25 @@ def check_degree(degree: int) -> None:
         raise InputError(f"degree must be a whole number from 1 to {HIGHEST_DEGREE}, got {degree!r:.40}; try degree=2")
 
 
+FAR = 100.0
+"""Squared distance from 0, in variances, beyond which examples lie far from it: two digits of a distance are lost."""
+
+
+def moved_to_zero(A: Examples, B: Examples) -> tuple[Examples, Examples]:
+    """Both tables less the mean row of B where B lies far from 0, else as they are: distances stay, digits do too.
+
+    >>> [table.tolist() for table in moved_to_zero(np.array([[1e9 + 3.0]]), np.array([[1e9], [1e9 + 2.0]]))]
+    [[[2.0]], [[-1.0], [1.0]]]
+    """
+    if sparse.issparse(A) or sparse.issparse(B) or A.shape[1] != B.shape[1] or not len(B):
+        return A, B
+    mean = B.mean(axis=0, dtype=np.float64)
+    if float(mean @ mean) <= FAR * float(np.var(B, axis=0, dtype=np.float64).sum()):
+        return A, B
+    moved = B - mean
+    return (moved if A is B else A - mean), moved
+
+
 def power(values: Floats, degree: int) -> Floats:
     """values^degree, entry by entry."""
     # Repeated products keep integers exact and are faster than a float power.

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from pairlearn.errors import InputError
 from pairlearn.kernels.base import Kernel
-from pairlearn.kernels.rows import check_degree, dense, inner, power, rows, squared_norms, variance
+from pairlearn.kernels.rows import check_degree, dense, inner, moved_to_zero, power, rows, squared_norms, variance
 from pairlearn.types import Examples, Floats, Ints
 from pairlearn.words import counted
 
@@ -79,8 +79,9 @@ class Polynomial(Kernel):
 class Gaussian(Kernel):
     """exp(−γ‖a − b‖²); "scale" is γ = 1 / (d · variance of the training examples).
 
-    ‖a − b‖² is ‖a‖² + ‖b‖² − 2⟨a, b⟩, one matrix product instead of (len(A), len(B), d) differences. Rounding may
-    make it negative for nearby examples, so it is cut at 0; that k(a, a) = 1 holds exactly.
+    ‖a − b‖² is ‖a‖² + ‖b‖² − 2⟨a, b⟩, one matrix product instead of (len(A), len(B), d) differences; examples far from
+    0 are moved there first, which leaves their differences as they are. Rounding may make it negative for nearby
+    examples, so it is cut at 0; that k(a, a) = 1 holds exactly.
 
     >>> import numpy as np
     >>> Gaussian(gamma=0.5)(np.zeros((1, 2)), np.array([[1.0, 1.0]])).round(4).tolist()
@@ -102,6 +103,7 @@ class Gaussian(Kernel):
         return replace(self, gamma=1.0 / spread if spread > 0 else 1.0)
 
     def __call__(self, A: Examples, B: Examples) -> Floats:
+        A, B = moved_to_zero(rows(A), rows(B))
         D = inner(A, B)
         D *= -2.0
         D += squared_norms(A)[:, None]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import reduce
+from itertools import pairwise
 from operator import add
 
 import numpy as np
@@ -21,9 +22,9 @@ from pairlearn.operators.rows import PairRows
 from pairlearn.pair_kernels import Table
 from pairlearn.types import Examples, Floats, Ints
 
-ELEMENTS = 256
-"""Single values that are computed together, sorted by their first example: all pairs of a few examples with many then
-cost little more than themselves, unrelated ones a block of this size of which the diagonal is kept."""
+ROWS, ELEMENTS = 16, 2**14
+"""Single values are computed together for so many rows, and so many of them: all pairs of a few examples with many
+others then cost little more than themselves."""
 
 PART = 2**15
 """Pairs with coefficients that are summed up together where a form is the sum of parts."""
@@ -93,8 +94,7 @@ class Source:
             Z = self.features
             return by_blocks(rows, cols, lambda a, b: np.einsum("ij,ij->i", Z[a], Z[b]), Z.shape[1])
         values, order = np.empty(len(rows)), np.argsort(rows, kind="stable")
-        for start in range(0, len(rows), ELEMENTS):
-            part = order[start : start + ELEMENTS]
+        for part in _by_rows(rows[order], order):
             K, row_places, col_places = self.compact(rows[part], cols[part])
             values[part] = K[row_places, col_places]
         return values
@@ -111,7 +111,12 @@ class Source:
     def table_diagonal(self, table: Table, pairs: PairRows) -> Floats:
         """Value of one table of every pair with itself, (n,)."""
         a, b = pairs.left, pairs.right
-        return fill_self(table, self.elements(a, a), self.elements(a, b), self.elements(b, b))
+        return fill_self(table, self.own(a), self.elements(a, b), self.own(b))
+
+    def own(self, rows: Ints) -> Floats:
+        """k(a, a) of these examples, each computed once."""
+        used, places = np.unique(rows, return_inverse=True)
+        return self.elements(used, used)[places]
 
     def form(self, table: Table, pairs: PairRows, coefficients: Floats) -> PairForm:
         """Σ_k θ_k K(·, pair_k) as a quadratic form over the rows of examples."""
@@ -136,7 +141,7 @@ class TwoSources:
 
     def table_diagonal(self, table: Table, pairs: PairRows) -> Floats:
         """Value of one table of every pair with itself, (n,)."""
-        aa, bb = self.left.elements(pairs.left, pairs.left), self.right.elements(pairs.right, pairs.right)
+        aa, bb = self.left.own(pairs.left), self.right.own(pairs.right)
         return fill_self(table, aa, np.zeros(len(pairs)), bb)
 
     def form(self, table: Table, pairs: PairRows, coefficients: Floats) -> PairForm:
@@ -171,6 +176,15 @@ def _nonzeros(values: Floats) -> Iterator[Ints]:
     """The places of the non-zeros, at once if they are few, else some after the other."""
     step = PART if np.count_nonzero(values) > PART else max(1, len(values))
     return (start + np.nonzero(values[start : start + step])[0] for start in range(0, max(1, len(values)), step))
+
+
+def _by_rows(rows: Ints, order: Ints) -> Iterator[Ints]:
+    """The order in parts with few different rows each; `rows` are sorted by it."""
+    rank = np.cumsum(np.diff(rows, prepend=rows[:1]) != 0) // ROWS
+    bounds = np.append(np.unique(rank, return_index=True)[1], len(rows))
+    for first, last in pairwise(bounds):
+        for start in range(first, last, ELEMENTS):
+            yield order[start : min(start + ELEMENTS, last)]
 
 
 def join_sources(sides: list[Source]) -> AnySource:

@@ -246,7 +246,8 @@ class _Run:
         W, p = self.working.pairs, self.problem
         Q = Explicit(self.working.store, W, self.rng, clock.look)
         sub = Subproblem(Q, self.theta[W], self.v[W], p.box.take(W), p.constrained)
-        self.inner.at_rounding = self.inner.patience > 1 and gap <= self._rounding()
+        if self.inner.struggles and gap <= self._rounding():
+            self.inner.at_rounding += 1
         if self.inner.solve(sub, self._inner_tol(gap), clock) is Outcome.NO_ROOM:
             self.room = self.inner.room
         self.taken = max(self.taken, self._held)

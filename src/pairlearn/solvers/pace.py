@@ -9,8 +9,10 @@ import numpy as np
 from pairlearn.operators.base import PairOperator
 from pairlearn.types import Floats
 
-SAMPLE = 48
-"""Pairs whose values with each other are computed to learn what one value costs, before the first product."""
+SAMPLES = (48, 192, 768)
+"""Pairs whose values with each other are computed to learn what one costs, before the first product; more if quick."""
+QUICK = 0.2
+"""Seconds below which a measurement may be mostly overhead, or a moment in which others were busy."""
 
 
 class Pace:
@@ -35,8 +37,12 @@ class Pace:
         self._each = self._whole / count if count else self._each
 
     def seconds(self, count: int) -> float:
-        """Time of a product with so many non-zeros; 0 where nothing is known."""
-        return self._per_coefficient() * count if self.operator.grows else self._whole or 0.0
+        """Time of a product with so many non-zeros; where none was made yet, one with a single non-zero shows it."""
+        if self.operator.grows:
+            return self._per_coefficient() * count
+        if self._whole is None:
+            self.add_product(np.eye(1, self.operator.n_pairs)[0], np.zeros(self.operator.n_pairs))
+        return self._whole or 0.0
 
     def affordable(self, seconds: float) -> float:
         """Most non-zeros of a product that takes so long."""
@@ -44,8 +50,17 @@ class Pace:
 
     def _per_coefficient(self) -> float:
         if self._each is None:
-            sample = np.linspace(0, self.operator.n_pairs - 1, min(SAMPLE, self.operator.n_pairs)).astype(np.int64)
-            began = time.perf_counter()
-            self.operator.submatrix(sample, sample)
-            self._each = (time.perf_counter() - began) / len(sample) ** 2 * self.operator.n_pairs
+            self._each = self._value_seconds() * self.operator.n_pairs
         return max(self._each, 1e-12)
+
+    def _value_seconds(self) -> float:
+        """Seconds of one kernel value among many."""
+        n, each = self.operator.n_pairs, np.inf
+        for size in SAMPLES:
+            sample, began = np.linspace(0, n - 1, min(size, n)).astype(np.int64), time.perf_counter()
+            self.operator.submatrix(sample, sample)
+            taken = time.perf_counter() - began
+            each = min(each, taken / len(sample) ** 2)
+            if taken > QUICK:
+                break
+        return each

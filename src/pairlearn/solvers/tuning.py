@@ -68,6 +68,8 @@ class Tuning:
     circles that long ones now and then run in."""
     path_stale: int = 10
     """Steps near the end of the path that do not lead further, after which it is given up: rounding leads it astray."""
+    paths_at_rounding: int = 3
+    """Sets that the interior point is tried on where the gap is of the size of rounding already."""
     corrections: int = 2
     """Most corrections towards the centre per step; each costs one more solution with the same factor."""
 

@@ -88,7 +88,7 @@ def test_without_room_for_a_factor_only_smo_is_tried(monkeypatch: pytest.MonkeyP
 
 def test_nothing_that_takes_long_is_tried_against_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
     solver, sub = InnerSolver(TUNING, 1e-4, 1000), subproblem()
-    solver.at_rounding, solver.degenerate = True, True
+    solver.at_rounding, solver.degenerate = TUNING.paths_at_rounding + 1, True
     assert tried(solver, sub, None, monkeypatch) == [SHORT]
 
 

@@ -49,7 +49,9 @@ def regress(
         ),
     ] = "rbf",
     C: Annotated[float, typer.Option("--C", help="Box of every pair; larger fits the numbers closer.")] = 1.0,
-    epsilon: Annotated[float, typer.Option(help="Errors up to this size cost nothing.")] = 0.1,
+    epsilon: Annotated[
+        float, typer.Option(help="Errors up to this size, in standard deviations of the numbers, cost nothing.")
+    ] = 0.1,
     folds: Folds = 5,
     unseen: Unseen = "none",
     seed: Seed = 0,

@@ -30,8 +30,18 @@ class InnerSolver:
         """Whether the last set that SMO alone did not solve needed the interior point."""
         self.taken = 0
         """Bytes of the largest factor so far."""
-        self.at_rounding = False
-        """Whether what is left of the gap may be rounding: then nothing that takes long is tried."""
+        self.at_rounding = 0
+        """How many sets were hard to solve where what is left of the gap may be rounding."""
+
+    @property
+    def struggles(self) -> bool:
+        """Whether the last set that SMO alone did not solve needed the interior point, or more."""
+        return self.degenerate or self.patience > 1
+
+    @property
+    def gives_up(self) -> bool:
+        """Whether nothing that takes long is tried any more: it does not help against rounding."""
+        return self.at_rounding > self.tuning.paths_at_rounding
 
     def solve(self, sub: Working, tol: float, clock: Clock) -> Outcome:
         """Try the methods of the table in turn until one solves the subproblem to this tolerance."""
@@ -84,8 +94,7 @@ def _tried(method: Method, sub: Working, tol: float, clock: Clock) -> Outcome:
 def _burst(number: int) -> Callable[[InnerSolver, Working], Method]:
     def method(solver: InnerSolver, sub: Working) -> Method:
         steps = max(solver.tuning.bursts[number], len(sub) // solver.tuning.pairs_per_step)
-        # No patience helps against rounding.
-        return Burst(steps if solver.at_rounding else solver.patience * steps)
+        return Burst(steps if solver.gives_up else solver.patience * steps)
 
     return method
 
@@ -103,7 +112,7 @@ def _crossing(solver: InnerSolver, sub: Working) -> Method:
 
 
 def _worth_a_path(solver: InnerSolver, sub: Working) -> bool:
-    return not solver.at_rounding
+    return not solver.gives_up
 
 
 def _worth_pivoting(solver: InnerSolver, sub: Working) -> bool:
