@@ -191,9 +191,12 @@ class Worker:
 
     def run(self, case: Case) -> Outcome:
         """The outcome of a case; a file that broke a promise is kept."""
-        if self._process is None:
-            self._start()
+        fresh = self._process is None
         outcome = self._watched(case)
+        if outcome.over_memory and not fresh:
+            # Earlier cases may have left some of it behind: only a new worker can tell.
+            self.stop()
+            outcome = self._watched(case)
         if outcome.wrong:
             place = self.kept / f"{case.target}-{case.seed}-{case.number}"
             shutil.copytree(self.folder / "case", place, dirs_exist_ok=True)
@@ -217,6 +220,8 @@ class Worker:
         self._pipe.recv()
 
     def _watched(self, case: Case) -> Outcome:
+        if self._process is None:
+            self._start()
         path = case.make(_emptied(self.folder / "case"))
         began, size = time.perf_counter(), path.stat().st_size
         try:
