@@ -37,8 +37,9 @@ def is_number(cell: str) -> bool:
 def shortened(cell: object, most: int = 40) -> str:
     """A cell for a message.
 
-    >>> shortened("ann"), shortened("a" * 99, most=5)
-    ("'ann'", "'aaaa…")
+    >>> shortened("ann"), shortened("a" * 99, most=5), shortened(7)
+    ("'ann'", "'aaaa…", '7')
     """
-    text = repr(cell[: most + 1] if isinstance(cell, str) else str(cell))
+    plain = cell[: most + 1] if isinstance(cell, str) else cell if type(cell) in (int, float, bool) else str(cell)
+    text = repr(plain)
     return text if len(text) <= most else f"{text[:most]}…"
