@@ -72,8 +72,8 @@ def _wrong(folder: Path, said: str, code: int | None, sign: signal.Signals) -> s
 
 
 def _is_early(said: str, code: int | None) -> bool:
-    """Whether a signal met Python's own start, before a line of pairlearn: no program can answer it."""
-    return code == -signal.SIGINT or ("Traceback" in said and "pairlearn" not in said)
+    """Whether a signal met Python's own start, before the first line of `main`: no program can answer it."""
+    return code == -signal.SIGINT or (said.endswith("KeyboardInterrupt\n") and ", in main" not in said)
 
 
 def _in_fresh_folder(job: Job, made: Path, sign: signal.Signals, moment: float) -> Outcome:

@@ -33,8 +33,9 @@ class Crossing:
     def run(self, sub: Working, tol: float, clock: Clock) -> Outcome:
         """SOLVED, OUT_OF_TIME, or STUCK at an end that is clearly better than θ, else at θ."""
         start, ends = (sub.theta.copy(), sub.v.copy(), sub.objective), []
-        for way in [sub, replace(sub, Q=sub.Q.exact())] if sub.Q.low_rank is not None else [sub]:
+        for whole in (False, True) if sub.Q.low_rank is not None else (False,):
             sub.move(*start[:2])
+            way = replace(sub, Q=sub.Q.exact()) if whole else sub
             outcome = self._tried(way, start, tol, clock)
             if outcome is not Outcome.STUCK:
                 return outcome

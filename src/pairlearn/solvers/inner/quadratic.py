@@ -60,7 +60,7 @@ class Explicit(Quadratic):
     ) -> None:
         self.store, self.pairs, self._rng, self.look = store, pairs, rng, look
         self.searched = 0
-        """Bytes that the look at its rank took."""
+        """Bytes that the look at its rank took, or a factor in spite of it."""
 
     @property
     def view(self) -> Floats:
@@ -78,7 +78,8 @@ class Explicit(Quadratic):
         return G
 
     def exact(self) -> Explicit:
-        """The same matrix, never taken for one of low rank."""
+        """The same matrix, never taken for one of low rank; its factor takes as much as itself."""
+        self.searched = max(self.searched, 8 * len(self.pairs) ** 2)
         return Explicit(self.store, self.pairs, look=self.look)
 
     def __matmul__(self, x: Floats) -> Floats:
