@@ -255,6 +255,35 @@ def test_kernels_that_cannot_compare_the_examples_are_refused(key: str, value: A
         pl.load(path)
 
 
+def test_a_whole_number_is_a_bias_too(path: Path) -> None:
+    model = pl.PairSVC().fit(PAIRS, Y)
+    pl.save(model, path)
+    rewritten(path, put("content", "fitted", "function_", "bias", value=3))
+    loaded = pl.load(path)
+    np.testing.assert_allclose(
+        loaded.decision_function(PAIRS), model.decision_function(PAIRS) - model.intercept_ + 3, atol=1e-12
+    )
+    assert loaded.score_block(X, X).dtype == np.float64
+
+
+def test_a_kernel_of_no_terms_is_no_kernel(path: Path) -> None:
+    pl.save(pl.OneClassPairSphere(nu=0.5).fit(PAIRS), path)
+    rewritten(path, put("content", "fitted", "function_", "kernel", "terms", value=[]))
+    with pytest.raises(InputError, match="zero everywhere"):
+        pl.load(path).decision_function(PAIRS)
+
+
+def test_what_a_file_says_does_not_fill_a_screen(path: Path) -> None:
+    pl.save(pl.BasisExpansion(pl.kernels.EditSimilarity(), 2, random_state=0).fit(["pair", "pear"]), path)
+    long = "x\n" * 10_000
+    for change in (put("content", "params", "similarity", "measure", value=long), put("version", value=long)):
+        rewritten(path, change)
+        with pytest.raises(InputError) as refused:
+            pl.load(path)
+        assert len(str(refused.value)) < 700 + len(str(path))
+        assert "\n" not in str(refused.value)
+
+
 def test_a_singular_factor_is_refused(path: Path) -> None:
     metric = pl.metrics.KernelPseudoMetric("rbf", max_sweeps=1).partial_fit(PAIRS, Y)
     pl.save(metric, path)
