@@ -273,6 +273,14 @@ def test_a_kernel_of_no_terms_is_no_kernel(path: Path) -> None:
         pl.load(path).decision_function(PAIRS)
 
 
+def test_coefficients_whose_products_overflow_are_refused(path: Path) -> None:
+    pl.save(pl.PairSVC().fit(PAIRS, Y), path)
+    rewritten(path, put("content", "fitted", "function_", "kernel", "terms", 0, 0, value=1e308))
+    rewritten(path, put("content", "fitted", "function_", "kernel", "terms", 0, 1, 0, "terms", 0, 1, value=1e308))
+    with pytest.raises(InputError, match=r"damaged: function_.kernel: coefficients .* too large"):
+        pl.load(path)
+
+
 def test_what_a_file_says_does_not_fill_a_screen(path: Path) -> None:
     pl.save(pl.BasisExpansion(pl.kernels.EditSimilarity(), 2, random_state=0).fit(["pair", "pear"]), path)
     long = "x\n" * 10_000
