@@ -89,6 +89,36 @@ def test_a_sparse_matrix_has_the_shape_of_its_arrays(shape: Any, path: Path) -> 
         pl.load(path)
 
 
+@pytest.mark.parametrize(
+    ("part", "bad"),
+    [
+        ("indptr", lambda a: np.where(np.arange(len(a)) == len(a) - 1, 0, a)),
+        ("indptr", lambda a: np.where(np.arange(len(a)) == 2, a[-1], a)),
+        ("indptr", lambda a: a + 1),
+        ("indptr", lambda a: a[:-1]),
+        ("indices", lambda a: a + 3),
+        ("indices", lambda a: a - 1),
+        ("indices", lambda a: a[:-1]),
+        ("data", lambda a: a.astype(np.int64)),
+        ("data", lambda a: a * np.nan),
+    ],
+)
+def test_a_sparse_matrix_whose_rows_make_no_sense(part: str, bad: Any, path: Path) -> None:
+    model = pl.PairSVC(base="rbf").fit(PAIRS.with_examples(sparse.csr_array(X)), Y)
+    pl.save(model, path)
+    changed = bad(getattr(model.function_.anchor, part))
+    rewritten(path, arrays={f"function_.anchor.{part}": np.ascontiguousarray(changed)})
+    with pytest.raises(InputError, match="damaged: function_.anchor"):
+        pl.load(path)
+
+
+def test_room_that_a_sparse_matrix_never_filled_is_not_saved(path: Path) -> None:
+    table = sparse.csr_array(X)
+    wide = sparse.csr_array((np.append(table.data, 9.0), np.append(table.indices, 0), table.indptr), shape=X.shape)
+    pl.save(pl.Gallery(pl.CosineBaseline(), wide, np.arange(8)), path)
+    np.testing.assert_array_equal(pl.load(path).examples.toarray(), X)
+
+
 def test_tensors_may_neither_overlap_nor_leave_gaps(path: Path) -> None:
     one = {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}
     for other in ([0, 4], [2, 6], [5, 9]):
