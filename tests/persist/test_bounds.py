@@ -108,7 +108,7 @@ def test_a_sparse_matrix_whose_rows_make_no_sense(part: str, bad: Any, path: Pat
     pl.save(model, path)
     changed = bad(getattr(model.function_.anchor, part))
     rewritten(path, arrays={f"function_.anchor.{part}": np.ascontiguousarray(changed)})
-    with pytest.raises(InputError, match="damaged: function_.anchor"):
+    with pytest.raises(InputError, match=r"damaged: function_.anchor"):
         pl.load(path)
 
 
