@@ -89,6 +89,36 @@ def test_a_sparse_matrix_has_the_shape_of_its_arrays(shape: Any, path: Path) -> 
         pl.load(path)
 
 
+@pytest.mark.parametrize(
+    ("part", "bad"),
+    [
+        ("indptr", lambda a: np.where(np.arange(len(a)) == len(a) - 1, 0, a)),
+        ("indptr", lambda a: np.where(np.arange(len(a)) == 2, a[-1], a)),
+        ("indptr", lambda a: a + 1),
+        ("indptr", lambda a: a[:-1]),
+        ("indices", lambda a: a + 3),
+        ("indices", lambda a: a - 1),
+        ("indices", lambda a: a[:-1]),
+        ("data", lambda a: a.astype(np.int64)),
+        ("data", lambda a: a * np.nan),
+    ],
+)
+def test_a_sparse_matrix_whose_rows_make_no_sense(part: str, bad: Any, path: Path) -> None:
+    model = pl.PairSVC(base="rbf").fit(PAIRS.with_examples(sparse.csr_array(X)), Y)
+    pl.save(model, path)
+    changed = bad(getattr(model.function_.anchor, part))
+    rewritten(path, arrays={f"function_.anchor.{part}": np.ascontiguousarray(changed)})
+    with pytest.raises(InputError, match=r"damaged: function_.anchor"):
+        pl.load(path)
+
+
+def test_room_that_a_sparse_matrix_never_filled_is_not_saved(path: Path) -> None:
+    table = sparse.csr_array(X)
+    wide = sparse.csr_array((np.append(table.data, 9.0), np.append(table.indices, 0), table.indptr), shape=X.shape)
+    pl.save(pl.Gallery(pl.CosineBaseline(), wide, np.arange(8)), path)
+    np.testing.assert_array_equal(pl.load(path).examples.toarray(), X)
+
+
 def test_tensors_may_neither_overlap_nor_leave_gaps(path: Path) -> None:
     one = {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}
     for other in ([0, 4], [2, 6], [5, 9]):
@@ -253,6 +283,43 @@ def test_kernels_that_cannot_compare_the_examples_are_refused(key: str, value: A
     rewritten(path, put("content", "fitted", "function_", "kernel", "terms", 0, 1, 0, key, value=value))
     with pytest.raises(InputError, match="damaged: function_: "):
         pl.load(path)
+
+
+def test_a_whole_number_is_a_bias_too(path: Path) -> None:
+    model = pl.PairSVC().fit(PAIRS, Y)
+    pl.save(model, path)
+    rewritten(path, put("content", "fitted", "function_", "bias", value=3))
+    loaded = pl.load(path)
+    np.testing.assert_allclose(
+        loaded.decision_function(PAIRS), model.decision_function(PAIRS) - model.intercept_ + 3, atol=1e-12
+    )
+    assert loaded.score_block(X, X).dtype == np.float64
+
+
+def test_a_kernel_of_no_terms_is_no_kernel(path: Path) -> None:
+    pl.save(pl.OneClassPairSphere(nu=0.5).fit(PAIRS), path)
+    rewritten(path, put("content", "fitted", "function_", "kernel", "terms", value=[]))
+    with pytest.raises(InputError, match="zero everywhere"):
+        pl.load(path).decision_function(PAIRS)
+
+
+def test_coefficients_whose_products_overflow_are_refused(path: Path) -> None:
+    pl.save(pl.PairSVC().fit(PAIRS, Y), path)
+    rewritten(path, put("content", "fitted", "function_", "kernel", "terms", 0, 0, value=1e308))
+    rewritten(path, put("content", "fitted", "function_", "kernel", "terms", 0, 1, 0, "terms", 0, 1, value=1e308))
+    with pytest.raises(InputError, match=r"damaged: function_.kernel: coefficients .* too large"):
+        pl.load(path)
+
+
+def test_what_a_file_says_does_not_fill_a_screen(path: Path) -> None:
+    pl.save(pl.BasisExpansion(pl.kernels.EditSimilarity(), 2, random_state=0).fit(["pair", "pear"]), path)
+    long = "x\n" * 10_000
+    for change in (put("content", "params", "similarity", "measure", value=long), put("version", value=long)):
+        rewritten(path, change)
+        with pytest.raises(InputError) as refused:
+            pl.load(path)
+        assert len(str(refused.value)) < 700 + len(str(path))
+        assert "\n" not in str(refused.value)
 
 
 def test_a_singular_factor_is_refused(path: Path) -> None:

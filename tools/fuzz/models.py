@@ -172,7 +172,7 @@ def _reshape(rng: Rng, array: Any) -> Any:
 
 def _cut(rng: Rng, array: Any) -> Any:
     axis = int(rng.integers(max(1, array.ndim)))
-    if not array.ndim:
+    if not array.ndim or not array.size:
         return array
     if rng.random() < 0.3:
         return np.concatenate([array, array], axis=axis)
@@ -190,7 +190,7 @@ def _fill(rng: Rng, array: Any) -> Any:
 
 
 def _shuffle(rng: Rng, array: Any) -> Any:
-    return rng.permutation(array) if array.ndim else array
+    return rng.permutation(array) if array.ndim and array.size else array
 
 
 TENSORS: tuple[Callable[[Rng, Any], Any], ...] = (_cast, _reshape, _reshape, _cut, _cut, _fill, _fill, _fill, _shuffle)

@@ -133,7 +133,7 @@ class PairFunction:
         Symmetric bit by bit: g(u, v) and g(v, u) of the same table of examples are equal to the last bit.
         """
         self.check(pairs)
-        values = np.full(len(pairs), self.bias)
+        values = np.full(len(pairs), self.bias, dtype=np.float64)
         if len(self.coefficients) == 0 or len(pairs) == 0:
             return values
         step = self._pairs_per_block(len(pairs), sum(map(len, pairs.used_rows())))
@@ -228,7 +228,7 @@ class PairFunction:
         if any(view.needs_pairs for view, _, _ in self.seen):
             raise InputError(PAIRS_ONLY)
         probe, gallery = check_examples(probe, "probe"), check_examples(gallery, "gallery")
-        values = np.full((count_examples(probe), count_examples(gallery)), self.bias)
+        values = np.full((count_examples(probe), count_examples(gallery)), self.bias, dtype=np.float64)
         if len(self.coefficients) == 0 or values.size == 0:
             return values
         if self.rest is not None:

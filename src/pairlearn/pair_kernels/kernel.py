@@ -28,6 +28,7 @@ Symmetry = Literal["symmetric", "antisymmetric", "none"]
 Values = Callable[[Leaf], Floats]
 """Gives the values of a leaf: (rows, cols) across, or one per row, or one per column."""
 Parts = tuple[tuple[Table, ...], tuple[tuple[float, ViewKernel], ...], "PairKernel | None"]
+ZERO = "this pair kernel is zero everywhere; nothing can be learnt with it"
 NOTHING = np.zeros(1)
 """Stands for self values that an outer function does not use."""
 
@@ -209,7 +210,7 @@ class PairKernel:
                 value *= coefficient
             total = value if total is None else np.add(total, value, out=total)
         if total is None:
-            raise SymmetryError("this pair kernel is zero everywhere; nothing can be learnt with it")
+            raise SymmetryError(ZERO)
         return total
 
     def self_values(self, own: Values) -> Floats:
@@ -218,7 +219,8 @@ class PairKernel:
         for coefficient, atoms in self.terms:
             value = coefficient * np.prod([_self_value(atom, own) for atom in atoms], axis=0)
             total = value if total is None else total + value
-        assert total is not None
+        if total is None:
+            raise SymmetryError(ZERO)
         return total
 
 

@@ -25,7 +25,7 @@ from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
 from pairlearn.on_examples import is_pipeline
 from pairlearn.persist.about import check_notes, described
-from pairlearn.persist.files import ModelFile, Tensors, check_depth, opened, parsed, too_deep
+from pairlearn.persist.files import ModelFile, Tensors, check_depth, in_one_line, opened, parsed, too_deep
 from pairlearn.persist.known import MODELS
 from pairlearn.persist.rules import DAMAGE
 from pairlearn.persist.schemas import check_fitted
@@ -139,7 +139,7 @@ def _document(file: ModelFile, path: Path) -> dict[str, Any]:
     version = document.get("version")
     if not isinstance(version, int) or version > VERSION:
         raise InputError(
-            f"{path} was written by a newer pairlearn (format {version}, this one reads up to {VERSION}); "
+            f"{path} was written by a newer pairlearn (format {in_one_line(version)}, this one reads up to {VERSION}); "
             "upgrade pairlearn"
         )
     return document
@@ -150,7 +150,7 @@ def _noticing_damage(path: str | Path) -> Iterator[None]:
     try:
         yield
     except DAMAGE as error:
-        raise InputError(f"{path} is damaged: {error}; take a copy or save the model again") from error
+        raise InputError(f"{path} is damaged: {in_one_line(error)}; take a copy or save the model again") from error
 
 
 def _digest(document: dict[str, Any], tensors: Tensors) -> str:

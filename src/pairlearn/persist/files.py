@@ -34,6 +34,8 @@ DIGITS = 20
 """Of a whole number in a document: 2⁶³ has 19."""
 LONGEST_HEAD = 10**8
 """Bytes, the limit of safetensors itself."""
+MOST_WORDS = 500
+"""Characters of a message that a file may choose."""
 ENTRY, FREE = 64, 2**27
 """Bytes that an entry of a document takes in memory, and how many of them any file may take."""
 
@@ -96,7 +98,9 @@ def opened(path: Path) -> Iterator[ModelFile]:
         try:
             file = _with_head(stream, path.stat().st_size)
         except (ValueError, RecursionError, TypeError, KeyError) as error:
-            raise InputError(f"{path} is not a model file, or it is truncated or damaged ({error})") from error
+            raise InputError(
+                f"{path} is not a model file, or it is truncated or damaged ({in_one_line(error)})"
+            ) from error
         yield file
 
 
@@ -141,6 +145,11 @@ def _check_places(entries: Mapping[str, Entry], room: int) -> None:
         end = entry.stop
     if end != room:
         raise InputError(f"its tensors take {end:,} bytes, but {room:,} are there")
+
+
+def in_one_line(words: Any) -> str:
+    """What a file may have put into a message, no longer than is read."""
+    return " ".join(str(words).split())[:MOST_WORDS]
 
 
 # --------------------------------------------------------------------------- JSON with bounds

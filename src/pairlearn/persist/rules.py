@@ -17,7 +17,7 @@ from pairlearn.examples import Columns, count_examples, take_examples
 from pairlearn.functions.function import PairFunction
 from pairlearn.kernels import Kernel
 from pairlearn.on_examples import OnExamples, is_pipeline
-from pairlearn.pair_kernels import ViewKernel
+from pairlearn.pair_kernels import PairKernel, Table, ViewKernel
 from pairlearn.pair_kernels.finite import Arcs, Finite
 from pairlearn.pair_kernels.scored import ModelScores
 from pairlearn.persist.schemas import schema_of
@@ -99,6 +99,14 @@ def _check_arcs(table: Any, n: int) -> None:
     """Rows of the number of an arc and of its direction; kernels look the first up in a matrix."""
     if table.shape[1] != 2 or (len(table) and not 0 <= table[:, 0].min() <= table[:, 0].max() < n):
         raise InputError("seen has the number of an arc that is not in the graph")
+
+
+def _check_coefficients(kernel: PairKernel) -> None:
+    """A kernel multiplies coefficients out when it is built, and products of large ones overflow."""
+    tables = (atom for _, atoms in kernel.terms for atom in atoms if isinstance(atom, Table))
+    numbers = [c for c, _ in kernel.terms] + [c for table in tables for _, c in table.terms]
+    if not np.isfinite(numbers).all():
+        raise InputError("coefficients of the pair kernel are too large for float64 when they are multiplied")
 
 
 def _check_span(span: Any) -> None:
@@ -184,6 +192,7 @@ def _check_given(part: Any) -> None:
 
 RULES: dict[str, Callable[[Any], None]] = {
     "PairFunction": _check_function,
+    "PairKernel": _check_coefficients,
     "KernelSpan": _check_span,
     "RowSpan": _check_active,
     "Block": lambda block: _compare_one(block.kernel, block.bases, "bases"),
