@@ -193,8 +193,8 @@ class Worker:
         """The outcome of a case; a file that broke a promise is kept."""
         fresh = self._process is None
         outcome = self._watched(case)
-        if outcome.over_memory and not fresh:
-            # Earlier cases may have left some of it behind: only a new worker can tell.
+        if (outcome.over_memory or outcome.verdict == "hang") and not fresh:
+            # Earlier cases may have left memory behind, and the machine may have stood still: a new worker tells.
             self.stop()
             outcome = self._watched(case)
         if outcome.wrong:
