@@ -20,7 +20,7 @@ SAMPLED = 20
 """Lines that must agree on the delimiter."""
 FEW_CELLS = 1_000_000
 """Cells that need no look at how many bytes they stand in."""
-PER_COLUMN, WIDE = 6_000, 130e6
+PER_COLUMN, WIDE = 6_500, 130e6
 """Bytes that a column takes however few cells it has, and the bytes that all of them may take beside 6 × the file."""
 END = "\x00the end of the table"
 """A line that no table has, behind the last one: a quote that is not closed swallows it."""
