@@ -142,8 +142,8 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "b.txt.gz").write_bytes(b"2\t2\n")
     (tmp_path / "c.txt.gz").write_bytes(gzip.compress(TWO_FOLDS.encode())[:-12])
-    for name in ("a.txt", "b.txt.gz", "c.txt.gz"):
-        with pytest.raises(InputError, match=f"{name} is not a text file"):
+    for name, kind in {"a.txt": "text in UTF-16", "b.txt.gz": "not a gzip file", "c.txt.gz": "not a gzip file"}.items():
+        with pytest.raises(InputError, match=f"{name} is {kind}"):
             read_lfw_pairs(tmp_path / name)
 
 
