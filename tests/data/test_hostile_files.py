@@ -245,9 +245,13 @@ def test_a_panic_of_the_reader_is_a_refusal(tmp_path: Path, monkeypatch: pytest.
     assert "not a readable Parquet file: 'index out of bounds'" in refusal(path)
 
 
+NESTED = b"PAR1" + b"\x19" * 5000 + struct.pack("<I", 5000) + b"PAR1"
+"""A footer of lists within lists."""
+
+
 def test_damaged_parquet(tmp_path: Path) -> None:
     content = parquet(polars.DataFrame({"id": ["a", "b"], "x": [1.0, 2.0]}))
-    for bad in (content[:-20], content[:4] + content[-8:], b"PAR1", content[:-8] + b"\xff\xff\xff\x7fPAR1"):
+    for bad in (content[:-20], content[:4] + content[-8:], b"PAR1", content[:-8] + b"\xff\xff\xff\x7fPAR1", NESTED):
         assert "not a readable Parquet file" in refusal(put(tmp_path / "x.parquet", bad))
 
 

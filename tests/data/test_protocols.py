@@ -142,13 +142,8 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "b.txt.gz").write_bytes(b"2\t2\n")
     (tmp_path / "c.txt.gz").write_bytes(gzip.compress(TWO_FOLDS.encode())[:-12])
-    refusals = {
-        "a.txt": "is text in UTF-16",
-        "b.txt.gz": "is not a gzip file",
-        "c.txt.gz": "is not a gzip file or it is truncated",
-    }
-    for name, refusal in refusals.items():
-        with pytest.raises(InputError, match=f"{name} {refusal}"):
+    for name, kind in {"a.txt": "text in UTF-16", "b.txt.gz": "not a gzip file", "c.txt.gz": "not a gzip file"}.items():
+        with pytest.raises(InputError, match=f"{name} is {kind}"):
             read_lfw_pairs(tmp_path / name)
 
 

@@ -33,7 +33,7 @@ import numpy as np
 import tools.fuzz
 from benchmarks.harness import Figure
 
-SECONDS = 30.0
+SECONDS = 60.0
 """Time for one case, far more than any needs: beside busy neighbours only what never ends takes it."""
 MEMORY = 200e6, 3.0
 """A case may take so many bytes beside those of the idle worker, and so many for every byte of its file."""
@@ -193,8 +193,8 @@ class Worker:
         """The outcome of a case; a file that broke a promise is kept."""
         fresh = self._process is None
         outcome = self._watched(case)
-        if outcome.over_memory and not fresh:
-            # Earlier cases may have left some of it behind: only a new worker can tell.
+        if (outcome.over_memory or outcome.verdict == "hang") and not fresh:
+            # Earlier cases may have left memory behind, and the machine may have stood still: a new worker tells.
             self.stop()
             outcome = self._watched(case)
         if outcome.wrong:

@@ -257,7 +257,7 @@ def _label(cell: Any, place: str) -> int | None:
     """±1, or None for a pair that is only predicted."""
     text = "" if cell is None else str(cell).strip().lower()
     if text and text not in LABELS:
-        raise InputError(f"{place}: the label is {shortened(cell)}; use 1 (similar), -1 (dissimilar) or nothing")
+        raise InputError(f"{place}: the label is {cell!r:.40}; use 1 (similar), -1 (dissimilar) or nothing")
     return LABELS.get(text)
 
 

@@ -20,8 +20,8 @@ SAMPLED = 20
 """Lines that must agree on the delimiter."""
 FEW_CELLS = 1_000_000
 """Cells that need no look at how many bytes they stand in."""
-PER_COLUMN, WIDE = 6_000, 130e6
-"""Bytes that a column takes however few cells it has, and the bytes that all of them may take beside 6 × the file."""
+WIDE, PER_COLUMN, PER_CELL, ROOM = 10_000, 6_000, 28, 130e6
+"""Columns of a wide table, bytes that a column and a cell of it take, and what they may take beside 10 × the file."""
 END = "\x00the end of the table"
 """A line that no table has, behind the last one: a quote that is not closed swallows it."""
 csv.field_size_limit(MOST_CELL)
@@ -46,14 +46,8 @@ def _fields(source: Source, delimiter: str) -> int:
 
 
 def header_of(source: Source, delimiter: str) -> list[str]:
-    """The names of the columns, of which there are not more than a file of this size has."""
-    header = next((row for _, row in rows_of(source, delimiter) if row), [])
-    if PER_COLUMN * len(header) > WIDE + 6 * source.size:
-        raise InputError(
-            f"{source} has {counted(len(header), 'column')} in {sized(source.size)}; save so wide a table as .npz "
-            "(np.savez(path, X=X, ids=ids)), or its features as one column of lists in Parquet"
-        )
-    return header
+    """The names of the columns."""
+    return next((row for _, row in rows_of(source, delimiter) if row), [])
 
 
 def check_header(source: Source, header: list[str]) -> None:
@@ -86,8 +80,13 @@ class Marks(NamedTuple):
 
 
 def check_lines(source: Source, delimiter: str, width: int) -> None:
-    """Refuse what Polars would fill up or swallow: short lines by the million, a quote that is not closed."""
+    """Refuse what Polars would fill up or swallow: columns or short lines by the million, a quote that is not closed."""
     marks = Marks.of(source)
+    if width > WIDE and width * (PER_COLUMN + PER_CELL * marks.lines) > ROOM + 10 * source.size:
+        raise InputError(
+            f"{source} has {counted(width, 'column')} in {sized(source.size)}; save so wide a table as .npz "
+            "(np.savez(path, X=X, ids=ids)), or its features as one column of lists in Parquet"
+        )
     crowded = marks.lines * width > max(source.size, FEW_CELLS)
     if crowded or marks.quotes % 2:
         refuse_ragged(source, delimiter)

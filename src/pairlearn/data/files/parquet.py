@@ -91,8 +91,6 @@ class _Thrift:
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
         """Fields by number."""
-        if depth > DEEPEST:
-            raise ValueError("too deep")
         fields: dict[int, Any] = {}
         number = 0
         while head := self._byte():
@@ -102,6 +100,8 @@ class _Thrift:
         return fields
 
     def _value(self, kind: int, depth: int) -> Any:
+        if depth > DEEPEST:
+            raise ValueError("too deep")
         if kind == STRUCT:
             return self.struct(depth + 1)
         if kind in (LIST, SET):

@@ -32,7 +32,7 @@ SAMPLED = 1000
 """Cells of a text column that decide whether it holds numbers; a later cell that does not is then named."""
 
 
-TOGETHER = 256
+TOGETHER = 2048
 """Columns of text that are read together: all of a wide table would take as much memory again."""
 
 
@@ -164,8 +164,8 @@ def _as_numbers(table: polars.DataFrame) -> dict[str, polars.Series | None]:
     text = [name for name, dtype in table.schema.items() if dtype == pl.String]
     found: dict[str, polars.Series | None] = dict.fromkeys(table.columns)
     for first in range(0, len(text), TOGETHER):
-        some = table.select(text[first : first + TOGETHER])
-        read = some.select(pl.all().str.strip_chars().cast(pl.Float64, strict=False))
+        some = pl.col(text[first : first + TOGETHER])
+        read = table.select(some.str.strip_chars().cast(pl.Float64, strict=False))
         found |= zip(read.columns, read.get_columns(), strict=True)
     return found
 

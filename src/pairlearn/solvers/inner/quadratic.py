@@ -60,7 +60,7 @@ class Explicit(Quadratic):
     ) -> None:
         self.store, self.pairs, self._rng, self.look = store, pairs, rng, look
         self.searched = 0
-        """Bytes that the look at its rank took, or a factor in spite of it."""
+        """Bytes that the look at its rank took."""
 
     @property
     def view(self) -> Floats:
@@ -78,8 +78,8 @@ class Explicit(Quadratic):
         return G
 
     def exact(self) -> Explicit:
-        """The same matrix, never taken for one of low rank; its factor takes as much as itself."""
-        self.searched = max(self.searched, 8 * len(self.pairs) ** 2)
+        """The same matrix, never taken for one of low rank; nor is this one any more: its factor needs the memory."""
+        self.low_rank = None
         return Explicit(self.store, self.pairs, look=self.look)
 
     def __matmul__(self, x: Floats) -> Floats:
