@@ -178,6 +178,7 @@ ARRAYS = {
 @pytest.mark.parametrize("content", ARRAYS.values(), ids=ARRAYS.keys())
 def test_arrays_that_are_none(content: bytes, tmp_path: Path) -> None:
     refusal(put(tmp_path / "x.npy", content))
+    refusal(tmp_path / "x.npy", lambda path: read_examples(path, Columns(features=("*",))))
     refusal(put(tmp_path / "x.npz", zipped({"X.npy": content})))
 
 

@@ -100,7 +100,9 @@ def _described(array: StoredArray, content: IO[bytes], size: int) -> StoredArray
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, _, dtype = read(content)
         found = replace(array, shape=tuple(map(int, shape)), dtype=dtype)
-        lacking = min(found.shape, default=1) < 0 or not dtype.itemsize or content.tell() + found.bytes > size
+        # Rows without columns take no bytes, but whoever numbers them needs some for each.
+        lacking = min(found.shape, default=1) < 0 or not dtype.itemsize or max(found.shape[:1], default=0) > size
+        lacking = lacking or content.tell() + found.bytes > size
         if lacking and not dtype.hasobject:
             raise ValueError(f"its header tells of {shape} values, which are not there")
     return found

@@ -80,7 +80,7 @@ class Marks(NamedTuple):
 
 
 def check_lines(source: Source, delimiter: str, width: int) -> None:
-    """Refuse what Polars would fill up or swallow: columns or short lines by the million, a quote that is not closed."""
+    """Refuse what Polars would fill up or swallow: columns or short lines by the million, an open quote."""
     marks = Marks.of(source)
     if width > WIDE and width * (PER_COLUMN + PER_CELL * marks.lines) > ROOM + 10 * source.size:
         raise InputError(
