@@ -13,9 +13,9 @@ from pairlearn.types import Floats
 PANEL = 12_288
 """Larger matrices go panel by panel: with several threads, OpenBLAS 0.3.30 crashes in dpotrf from about 15,000 rows."""
 
-
-WATCHED = 1024
-"""The same where someone looks at the clock: about a second of work between two looks."""
+WATCHED, AT_ONCE = 512, 2048
+"""The same where someone looks at the clock, and rows up to which it is not worth a look. Panels so narrow take little
+memory beside the matrix."""
 
 
 def cholesky(A: Floats, panel: int = PANEL, look: Callable[[], None] | None = None) -> bool:
@@ -28,7 +28,8 @@ def cholesky(A: Floats, panel: int = PANEL, look: Callable[[], None] | None = No
     >>> cholesky(A), np.tril(A).tolist()
     (True, [[2.0, 0.0], [1.0, 2.0]])
     """
-    n, panel = len(A), panel if look is None else min(panel, WATCHED)
+    n = len(A)
+    panel = panel if look is None or n <= AT_ONCE else min(panel, WATCHED)
     with blas_threads(n**3 / 3):
         if n <= panel:
             return int(lapack.dpotrf(A, lower=1, overwrite_a=1, clean=0)[1]) == 0
@@ -38,7 +39,7 @@ def cholesky(A: Floats, panel: int = PANEL, look: Callable[[], None] | None = No
             last = min(first + panel, n)
             # What the finished panels on the left contribute to this one.
             A[first:, first:last] -= A[first:, :first] @ A[first:last, :first].T
-            corner, trouble = lapack.dpotrf(np.asfortranarray(A[first:last, first:last]), lower=1, clean=0)
+            corner, trouble = lapack.dpotrf(A[first:last, first:last].copy("F"), lower=1, overwrite_a=1, clean=0)
             if trouble:
                 return False
             A[first:last, first:last] = corner
