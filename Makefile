@@ -46,7 +46,8 @@ house: env      ## sizes of packages and functions; draws docs/images/imports.sv
 	$(BIN)/python tools/house.py
 
 fuzz: env       ## 20,000 mutated model files and 20,000 data files, in watched processes
-	$(BIN)/python -m tools.fuzz
+	$(BIN)/python -m tools.fuzz --targets models --cases 20000
+	$(BIN)/python -m tools.fuzz --targets tables binary lines --cases 6700
 
 faults: env     ## signals, kills, full disks, forks, busy neighbours, memory budgets: a table of what happens
 	$(BIN)/python -m tools.faults
