@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from pairlearn.data.files.bounds import MOST_NAME
-from pairlearn.data.files.cells import is_missing
+from pairlearn.data.files.cells import is_missing, quoted
 from pairlearn.data.files.sheet import Sheet, listed
 from pairlearn.errors import InputError
 from pairlearn.words import counted
@@ -161,13 +160,7 @@ def _without_a_word(sheet: Sheet, free: Sequence[str]) -> list[str]:
         raise InputError(
             f"{sheet.source}: column {first!r} holds {sheet.columns[first].holds}, but features are numbers"
             + (f" (so do {listed(strange[1:], 6)})" if strange[1:] else "")
-            + f"; leave it out with --drop {_quoted(strange)}, or say what it is with --class-column or "
+            + f"; leave it out with --drop {quoted(strange)}, or say what it is with --class-column or "
             "--id-column"
         )
     return list(free)
-
-
-def _quoted(names: Sequence[str]) -> str:
-    """The first names for a command line, as far as they are short."""
-    text = ",".join(names[:6]) if sum(map(len, names[:6])) <= MOST_NAME else names[0]
-    return text if text.replace("_", "").replace(",", "").isalnum() else f"'{text}'"

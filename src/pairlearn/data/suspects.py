@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pairlearn.data.files.cells import quoted
 from pairlearn.errors import InputError
 from pairlearn.pairs.classes import class_codes
 from pairlearn.types import Bools, Floats, Ints
@@ -43,7 +44,7 @@ def refuse_suspects(source: object, names: Sequence[str], values: Floats, classe
     more = f" (also {', '.join(repr(each.name) for each in found[1:6])})" if found[1:] else ""
     raise InputError(
         f"{source}: column {first.name!r} {first.looks}, and would be learnt as a feature{more}; say what it is: "
-        f"{first.advice}--drop {','.join(each.name for each in found[:6])}, or --features to name all features "
+        f"{first.advice}--drop {quoted([each.name for each in found])}, or --features to name all features "
         f"yourself ('*' for every column)"
     )
 

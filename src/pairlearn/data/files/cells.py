@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+
+from pairlearn.data.files.bounds import MOST_NAME
 
 MISSING = ("", "nan", "na", "null", "none", "n/a")
 """Spellings of a cell without a value."""
@@ -43,3 +47,13 @@ def shortened(cell: object, most: int = 40) -> str:
     plain = cell[: most + 1] if isinstance(cell, str) else cell if type(cell) in (int, float, bool) else str(cell)
     text = repr(plain)
     return text if len(text) <= most else f"{text[:most]}…"
+
+
+def quoted(names: Sequence[str]) -> str:
+    """The first of these names for a command line, as far as they are short; on one line, whatever they hold.
+
+    >>> quoted(["a", "b"]), quoted(["two words"]), quoted(["two\\nlines"])
+    ('a,b', "'two words'", "'two\\\\nlines'")
+    """
+    text = ",".join(names[:6]) if sum(map(len, names[:6])) <= MOST_NAME else names[0][:MOST_NAME]
+    return text if text.replace("_", "").replace(",", "").isalnum() else repr(text)

@@ -12,7 +12,7 @@ import numpy as np
 
 from pairlearn.data.files.arrays import StoredArray, read_arrays
 from pairlearn.data.files.bounds import check_names
-from pairlearn.data.files.cells import is_missing, plain_text, shortened
+from pairlearn.data.files.cells import is_missing, plain_text, quoted, shortened
 from pairlearn.data.files.frames import load_polars, read_frame
 from pairlearn.data.files.sources import Source, find_source
 from pairlearn.errors import InputError
@@ -120,7 +120,7 @@ class Sheet:
             raise InputError(f"{place} {_flaw(values[row])} ({count} in this column); correct it or drop the row")
         raise InputError(
             f"{place} holds {shortened(cell)}, which is not a finite number ({count} in this column); correct it, "
-            f"leave the column out (--drop {name}), or say what it is (--class-column, --id-column)"
+            f"leave the column out (--drop {quoted([name])}), or say what it is (--class-column, --id-column)"
         )
 
     def _refuse_huge(self, name: str, values: Floats) -> None:
