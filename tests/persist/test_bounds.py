@@ -19,6 +19,7 @@ import pairlearn as pl
 from pairlearn import persist
 from pairlearn.errors import InputError
 from pairlearn.kernels import Gaussian, Linear, Polynomial
+from pairlearn.persist import values
 from pairlearn.persist.known import ANY, VALUES
 from pairlearn.persist.schemas import FIELDS, PLAIN, schema_of
 from pairlearn.similarities.blocks import Batching
@@ -169,11 +170,23 @@ def test_true_and_false_are_nothing_else(path: Path) -> None:
 
 
 def test_one_long_text_does_not_lengthen_all(path: Path) -> None:
-    pl.save(pl.Gallery(pl.EuclidBaseline(), X, np.array(list("abcdefgh"))), path)
     texts = ["x" * 10_000, *[""] * 20_000]
+    pl.save(pl.Gallery(pl.EuclidBaseline(), X, np.array(list("abcdefgh"))), path)
     rewritten(path, put("content", "params", "identities", "items", value=texts))
-    with pytest.raises(InputError, match="identities takes more memory than a file of this size may"):
+    with pytest.raises(InputError, match="damaged: texts of very different lengths"):
         pl.load(path)
+    examples = np.zeros((len(texts), 1))
+    with pytest.raises(InputError, match="texts of very different lengths"):
+        pl.save(pl.Gallery(pl.EuclidBaseline(), examples, np.array(texts)), path)
+    pl.save(pl.Gallery(pl.EuclidBaseline(), examples, np.array(texts, dtype=object)), path)
+    assert pl.load(path).names.tolist() == ["", "x" * 10_000]
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, np.asfortranarray])
+def test_what_was_saved_needs_no_room_of_its_own(kind: Any, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(values, "FREE", 0)
+    pl.save(pl.Gallery(pl.CosineBaseline(), kind(X), np.array(list("abcdefgh"))), path)
+    assert pl.load(path).examples.shape == X.shape
 
 
 def test_a_tensor_in_many_places_is_held_once_and_not_endlessly_looked_at(path: Path) -> None:

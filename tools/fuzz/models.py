@@ -228,9 +228,14 @@ def _written(rng: Rng, golden: Path) -> bytes:
             name = pick(rng, sorted(tensors))
             tensors[name] = pick(rng, TENSORS)(rng, tensors[name])
         else:
-            root = document.get("content") if rng.random() < 0.9 else document
-            pick(rng, DOCUMENTS)(rng, pick(rng, list(places(root)) or list(places(document))), root)
+            _change(rng, document.get("content") if rng.random() < 0.9 else document)
     return _file(document, {name: np.ascontiguousarray(array) for name, array in tensors.items()}, rng.random() < 0.97)
+
+
+def _change(rng: Rng, document: Any) -> None:
+    """One mutation, if an earlier one has left anything."""
+    if found := list(places(document)):
+        pick(rng, DOCUMENTS)(rng, pick(rng, found), document)
 
 
 def _file(document: Any, tensors: Any, valid: bool) -> bytes:

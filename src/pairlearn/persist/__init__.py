@@ -29,7 +29,7 @@ from pairlearn.persist.files import ModelFile, Tensors, check_depth, in_one_line
 from pairlearn.persist.known import MODELS
 from pairlearn.persist.rules import DAMAGE
 from pairlearn.persist.schemas import check_fitted
-from pairlearn.persist.values import Arrays, content_of, model_of
+from pairlearn.persist.values import Arrays, check_texts, content_of, model_of
 from pairlearn.scorers.scorer import as_scorer
 
 FORMAT = "pairlearn model"
@@ -70,6 +70,7 @@ def _content(model: Any, tensors: Tensors) -> dict[str, Any]:
     except RecursionError as error:
         raise too_deep() from error
     check_depth(content)
+    check_texts(content, tensors)
     return content
 
 
@@ -82,6 +83,7 @@ def load(path: str | Path) -> Any:
     with _noticing_damage(path):
         if document["sha256"] != _digest(document, tensors):
             raise InputError("its checksum is wrong")
+        check_texts(document["content"], tensors)
         model = model_of(document["content"], Arrays(tensors))
         _check_kind(model)
         return model

@@ -144,6 +144,25 @@ def _check_present(names: Any, parts: Parts, place: str) -> None:
             raise InputError(f"{place}{name} is missing")
 
 
+def check_texts(content: Any, tensors: Tensors) -> None:
+    """Refuse texts that fill much memory with nothing: in an array, each has the room of the longest."""
+    room, level = FREE + sum(array.nbytes for array in tensors.values()), [content]
+    while level:
+        part = level.pop()
+        if isinstance(part, dict) and part.get("is") == "strings" and part.get("dtype") != "object":
+            room -= _padding(part.get("items"))
+        elif isinstance(part, (dict, list)):
+            level += part.values() if isinstance(part, dict) else part
+    if room < 0:
+        raise InputError("texts of very different lengths take too much memory; keep them as array.astype(object)")
+
+
+def _padding(items: Any) -> int:
+    """Bytes of an array of these texts that no character fills."""
+    lengths = [len(item) for item in items if isinstance(item, str)] if isinstance(items, list) else []
+    return 4 * (len(lengths) * max(lengths, default=0) - sum(lengths))
+
+
 # --------------------------------------------------------------------------- values to JSON
 
 
@@ -280,14 +299,11 @@ def _number(parts: Parts, arrays: Arrays, place: str) -> Any:
 
 
 def _strings(parts: Parts, arrays: Arrays, place: str) -> Any:
-    """Texts as an array, in which each has the room of the longest unless it holds objects."""
+    """Texts as an array."""
     items = parts["items"]
     if not isinstance(items, list) or not all(map(TEXT.fits, items)):
         raise InputError(f"{place} must be texts")
-    if parts.get("dtype") == "object":
-        return np.array(items, dtype=object)
-    arrays.spend(4 * len(items) * max(map(len, items), default=0), place)
-    return np.array(items, dtype=str)
+    return np.array(items, dtype=object if parts.get("dtype") == "object" else str)
 
 
 def _csr(parts: Parts, arrays: Arrays, place: str) -> Any:
@@ -303,7 +319,7 @@ def _csr(parts: Parts, arrays: Arrays, place: str) -> Any:
         raise InputError(f"{place}.indptr must rise from 0 to {len(columns):,}")
     if columns.max(initial=-1) >= width:
         raise InputError(f"{place}.indices must be below {width:,}")
-    arrays.spend(2 * (data.nbytes + columns.nbytes + starts.nbytes), place)
+    arrays.spend(columns.nbytes + starts.nbytes, place)  # SciPy may widen or narrow them
     return sparse.csr_array((data, columns, starts), shape=(n, width))
 
 
