@@ -404,7 +404,7 @@ def test_an_interrupted_fit_is_symmetric_and_continues(callback: Callable[[Any],
     options = {"base": "rbf", "C": 50.0}
     ours = machine(**options, warm_start=True, time_budget=None).fit(PAIRS[:60], Y[:60])
     ours.set_params(callback=callback)
-    with pytest.warns(ConvergenceWarning, match="stopped by interrupted .*warm_start=True continues"):
+    with pytest.warns(ConvergenceWarning, match="interrupted at .*warm_start=True continues"):
         ours.fit(PAIRS, Y)
     assert ours.fit_status_ == "interrupted"
     assert ours.n_support_ > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sys import float_info
 from typing import cast
 
 import numpy as np
@@ -50,6 +51,24 @@ def squared_norms(A: Examples) -> Floats:
     return np.einsum("ij,ij->i", A, A)
 
 
+def is_positive(value: object) -> bool:
+    """Whether this is a finite number > 0.
+
+    >>> [is_positive(value) for value in (0.5, 2, 0.0, np.inf, 10**400, True, "2")]
+    [True, True, False, False, False, False, False]
+    """
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    return bool(number and 0 < cast(float, value) <= float_info.max)
+
+
+def check_spread(spread: float, X: Examples) -> float:
+    """The spread of examples if float64 has it and its inverse, or an error that names their scale."""
+    if np.isfinite(spread) and 1.0 / spread < np.inf:
+        return spread
+    most = float(abs(X).max())
+    raise InputError(f"examples have values up to {most:.3g}, whose squares float64 does not hold; scale the examples")
+
+
 def check_degree(degree: int) -> None:
     """Refuse what is no whole number from 1 to 100."""
     if not 1 <= degree <= HIGHEST_DEGREE or int(degree) != degree:
@@ -87,7 +106,8 @@ def power(values: Floats, degree: int) -> Floats:
 def variance(X: Examples) -> float:
     """Variance of all entries, zeros of a sparse matrix included, in two passes: one pass cancels far from 0."""
     if not sparse.issparse(X):
-        return float(np.var(X, dtype=np.float64))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(np.var(X, dtype=np.float64))
     size, values = X.shape[0] * X.shape[1], X.data.astype(np.float64)
     mean = values.sum() / size
     return float((((values - mean) ** 2).sum() + (size - len(values)) * mean**2) / size)

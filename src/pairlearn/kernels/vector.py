@@ -14,7 +14,18 @@ from scipy import sparse
 
 from pairlearn.errors import InputError
 from pairlearn.kernels.base import Kernel
-from pairlearn.kernels.rows import check_degree, dense, inner, moved_to_zero, power, rows, squared_norms, variance
+from pairlearn.kernels.rows import (
+    check_degree,
+    check_spread,
+    dense,
+    inner,
+    is_positive,
+    moved_to_zero,
+    power,
+    rows,
+    squared_norms,
+    variance,
+)
 from pairlearn.types import Examples, Floats, Ints
 from pairlearn.words import counted
 
@@ -57,8 +68,8 @@ class Polynomial(Kernel):
 
     def __post_init__(self) -> None:
         check_degree(self.degree)
-        if not self.gamma > 0:
-            raise InputError(f"gamma must be > 0, got {self.gamma!r}; try gamma=1.0")
+        if not is_positive(self.gamma):
+            raise InputError(f"gamma must be a finite number > 0, got {self.gamma!r:.40}; try gamma=1.0")
 
     @property
     def definite(self) -> bool:  # type: ignore[override]
@@ -92,15 +103,15 @@ class Gaussian(Kernel):
     isotropic = True
 
     def __post_init__(self) -> None:
-        if self.gamma != "scale" and not (isinstance(self.gamma, (int, float, np.number)) and self.gamma > 0):
-            raise InputError(f'gamma must be > 0 or "scale", got {self.gamma!r}; try gamma="scale"')
+        if self.gamma != "scale" and not is_positive(self.gamma):
+            raise InputError(f'gamma must be a finite number > 0 or "scale", got {self.gamma!r:.40}; try gamma="scale"')
 
     def resolved(self, examples: Examples) -> Kernel:
         if self.gamma != "scale":
             return self
         X = rows(examples)
         spread = X.shape[1] * variance(X)
-        return replace(self, gamma=1.0 / spread if spread > 0 else 1.0)
+        return replace(self, gamma=1.0 / check_spread(spread, X) if spread > 0 else 1.0)
 
     def __call__(self, A: Examples, B: Examples) -> Floats:
         A, B = moved_to_zero(rows(A), rows(B))
@@ -240,7 +251,10 @@ class Standardised(Kernel):
         if self.mean is not None:
             return self
         X = dense(examples)
-        return Standardised(tuple(X.mean(axis=0).tolist()), tuple(X.std(axis=0).tolist()))
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean, scale = X.mean(axis=0), X.std(axis=0)
+        check_spread(float(scale.max(initial=1.0)), X)
+        return Standardised(tuple(mean.tolist()), tuple(scale.tolist()))
 
     def features(self, A: Examples) -> Floats | None:
         if self.mean is None or self.scale is None:

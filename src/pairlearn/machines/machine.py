@@ -36,9 +36,12 @@ from pairlearn.solvers.problem import Problem, Status
 from pairlearn.types import Bools, Examples, Floats, Ints
 
 ADVICE = {
-    Status.ROUNDING: "but values of this kernel are too large for float64 to do better: scale the examples",
-    Status.STALLED: "but no method gets further: scale the examples, lower C or allow a larger tol",
+    Status.ROUNDING: "kernel values or C are too large for float64 to do better: look at its scores before you use it, "
+    "scale the examples or lower C",
+    Status.STALLED: "no method gets further: look at its scores before you use it, scale the examples, lower C or allow "
+    "a larger tol",
 }
+OVERFLOW = "values of this kernel overflow on these pairs, so that nothing can be learnt; scale the examples"
 """What to do about a fit that ended above its tolerance, where starting again from there does not help."""
 
 
@@ -128,6 +131,8 @@ class PairMachine(BaseEstimator):
         All other pairs have θ = 0 and are not needed for g; `support_bounded_` remembers which of them were at their
         bound, since a warm start with another C moves these to the new one.
         """
+        if not np.isfinite(solution.gap):
+            raise InputError(OVERFLOW)
         theta = solution.coefficients
         support = np.nonzero(theta)[0]
         bounded = (theta <= problem.lower) | (theta >= problem.upper)
@@ -145,11 +150,12 @@ class PairMachine(BaseEstimator):
             self._warn_of_the_end(solution, training.clock.seconds)
 
     def _warn_of_the_end(self, solution: Solution, seconds: float) -> None:
-        advice = ADVICE.get(solution.status, "and warm_start=True continues from here")
+        advice = ADVICE.get(solution.status, "the model is usable, and warm_start=True continues from here")
+        end = "interrupted" if solution.status is Status.INTERRUPTED else f"stopped by {solution.status}"
         late = self.time_budget is not None and seconds > 1.2 * self.time_budget + 2.0
         warn_user(
-            f"stopped by {solution.status} at KKT gap {solution.gap:.3g} > tol = {self.tol:g}; the model is "
-            f"usable, {advice}{self._why_so_late(solution, seconds) if late else ''}",
+            f"{end} at KKT gap {solution.gap:.3g} > tol = {self.tol:g}; "
+            f"{advice}{self._why_so_late(solution, seconds) if late else ''}",
             ConvergenceWarning,
         )
 
@@ -204,7 +210,12 @@ class PairMachine(BaseEstimator):
 
 def operation_for(machine: PairMachine, training: Training) -> Operation:
     """The Gram operator of the training pairs, planned within the machine's memory budget."""
-    return build(training.kernel, training.pairs, _grams(machine.base), machine.memory_budget)
+    operation = build(training.kernel, training.pairs, _grams(machine.base), machine.memory_budget)
+    with np.errstate(all="ignore"):
+        # Where values come block by block, this would be no small part of the fit; its end tells then.
+        if not operation.operator.grows and not np.isfinite(operation.operator.diagonal()).all():
+            raise InputError(OVERFLOW)
+    return operation
 
 
 def solve(machine: PairMachine, problem: Problem, operation: Operation, start: Floats | None, clock: Clock) -> Solution:
