@@ -97,6 +97,11 @@ def test_a_bomb_is_not_unpacked_and_a_large_table_is(tmp_path: Path) -> None:
     assert read_examples(path, Columns(features=("*",))).examples.shape == (200, 10)
 
 
+def test_single_digits_of_a_small_file(tmp_path: Path) -> None:
+    path = put(tmp_path / "x.csv.gz", gzip.compress(b"a\n" + b"1\n" * 5 * 10**6, 1))
+    assert "unpack it first (gunzip)" in refusal(path)
+
+
 def test_unpacking_stops_at_a_share_of_the_free_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = put(tmp_path / "x.csv.gz", gzip.compress(TABLE * 10))
     monkeypatch.setattr(bounds, "available_memory", lambda: 400)
@@ -112,7 +117,10 @@ TEXTS = {
     "long name": (b"id," + b"x" * 70_000 + b"\na,1\n", "the name of column 2 has 70,000 characters"),
     "wide": (b",".join(b"c%d" % k for k in range(100_000)) + b"\n" + b"1," * 99_999 + b"1\n", "has 100,000 columns"),
     "short lines": (b",".join(b"c%d" % k for k in range(999)) + b"\n" + b"1\n" * 9_000, "line 2 has 1 field"),
-    "blank lines": (b",".join(b"c%d" % k for k in range(999)) + b"\n" * 9_000, "most of its 9,000 lines are empty"),
+    "blank lines": (
+        b",".join(b"c%d" % k for k in range(999)) + b"\n" * 9_000,
+        "most cells of its 9,000 lines are empty",
+    ),
     "digits": (b"id,x\na,1\nb," + b"9" * 5000 + b"\n", "line 3, column 'x' holds '999"),
     "1e400": (b"id,x\na,1\nb,1e400\n", "line 3, column 'x' holds '1e400', which is not a finite number"),
 }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import NamedTuple
 
-from pairlearn.data.files.bounds import MOST_CELL, PIECE
+from pairlearn.data.files.bounds import MOST_CELL, PIECE, refuse_unpacked
 from pairlearn.data.files.cells import is_number, shortened
 from pairlearn.data.files.lines import lines_of
 from pairlearn.data.files.sources import Source
@@ -87,12 +87,15 @@ def check_lines(source: Source, delimiter: str, width: int) -> None:
             f"{source} has {counted(width, 'column')} in {sized(source.size)}; save so wide a table as .npz "
             "(np.savez(path, X=X, ids=ids)), or its features as one column of lists in Parquet"
         )
-    crowded = marks.lines * width > max(source.size, FEW_CELLS)
+    cells = marks.lines * width
+    crowded = cells > max(0.75 * source.size, FEW_CELLS)
     if crowded or marks.quotes % 2:
         refuse_ragged(source, delimiter)
     if crowded:
-        # Every cell takes a byte, so that most lines hold none: Polars would make a row of each.
-        raise InputError(f"{source}: most of its {counted(marks.lines, 'line')} are empty; remove them")
+        # A cell takes two bytes, with the comma or line end behind it, and an empty one a single byte.
+        raise InputError(f"{source}: most cells of its {counted(marks.lines, 'line')} are empty; fill or remove them")
+    if source.packed is not None and PER_CELL * cells > ROOM + 100 * source.packed:
+        refuse_unpacked(source, source.packed, PER_CELL * cells, "unpack it first (gunzip)")
 
 
 def refuse_ragged(source: Source, delimiter: str) -> None:

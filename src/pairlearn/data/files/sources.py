@@ -40,7 +40,7 @@ OTHERS = {stat.S_IFDIR: "directory", stat.S_IFSOCK: "socket"}
 
 @dataclass(frozen=True)
 class Source:
-    """A file, its format, and its content if it does not stand on disk as it is read.
+    """A file, its format, its content if it does not stand on disk as it is read, and its size if it was packed.
 
     >>> Source("standard input", "csv", None, b"id,x").place(0)
     'line 2'
@@ -50,6 +50,7 @@ class Source:
     format: str
     path: Path | None
     content: bytes | None = None
+    packed: int | None = None
 
     def __str__(self) -> str:
         return self.name
@@ -89,7 +90,11 @@ def find_source(path: str | Path | Source) -> Source:
     known = FORMATS.get(Path(path.stem).suffix.lower() if packed else path.suffix.lower())
     if known is None or (packed and known not in TEXT):
         raise InputError(f"cannot read {path}; its name must end in one of {ENDINGS} (text also with .gz)")
-    return Source(str(path), known, path, unpacked(path) if packed else None)
+    return (
+        Source(str(path), known, path, unpacked(path), path.stat().st_size)
+        if packed
+        else Source(str(path), known, path)
+    )
 
 
 def existing_file(path: str | Path) -> Path:
