@@ -169,8 +169,9 @@ def test_true_and_false_are_nothing_else(path: Path) -> None:
         pl.load(path)
 
 
-def test_one_long_text_does_not_lengthen_all(path: Path) -> None:
-    texts = ["x" * 10_000, *[""] * 20_000]
+def test_one_long_text_does_not_lengthen_all(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(values, "FREE", 2**16)
+    texts = ["x" * 1000, *[""] * 50]
     pl.save(pl.Gallery(pl.EuclidBaseline(), X, np.array(list("abcdefgh"))), path)
     rewritten(path, put("content", "params", "identities", "items", value=texts))
     with pytest.raises(InputError, match="damaged: texts of very different lengths"):
@@ -179,7 +180,7 @@ def test_one_long_text_does_not_lengthen_all(path: Path) -> None:
     with pytest.raises(InputError, match="texts of very different lengths"):
         pl.save(pl.Gallery(pl.EuclidBaseline(), examples, np.array(texts)), path)
     pl.save(pl.Gallery(pl.EuclidBaseline(), examples, np.array(texts, dtype=object)), path)
-    assert pl.load(path).names.tolist() == ["", "x" * 10_000]
+    assert pl.load(path).names.tolist() == ["", "x" * 1000]
 
 
 @pytest.mark.parametrize("kind", [sparse.csr_array, np.asfortranarray])
