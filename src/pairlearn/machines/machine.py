@@ -38,8 +38,8 @@ from pairlearn.types import Bools, Examples, Floats, Ints
 ADVICE = {
     Status.ROUNDING: "kernel values or C are too large for float64 to do better: look at its scores before you use it, "
     "scale the examples or lower C",
-    Status.STALLED: "no method gets further: look at its scores before you use it, scale the examples, lower C or allow "
-    "a larger tol",
+    Status.STALLED: "no method gets further: look at its scores before you use it, scale the examples, lower C or "
+    "allow a larger tol",
 }
 OVERFLOW = "values of this kernel overflow on these pairs, so that nothing can be learnt; scale the examples"
 """What to do about a fit that ended above its tolerance, where starting again from there does not help."""
