@@ -118,7 +118,9 @@ def _double(rng: Rng, place: Place, document: Any) -> None:
     if isinstance(part, list):
         part.insert(key, copy.deepcopy(part[key]))
     else:
-        part[pick(rng, ("evil", "n_jobs", "function_", "decision_function", "__class__", "memory"))] = part[key]
+        part[pick(rng, ("evil", "n_jobs", "function_", "decision_function", "__class__", "memory"))] = copy.deepcopy(
+            part[key]
+        )
 
 
 def _graft(rng: Rng, place: Place, document: Any) -> None:
