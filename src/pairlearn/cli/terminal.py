@@ -93,7 +93,9 @@ def gap_share(first: float, gap: float, tol: float) -> float:
 @contextmanager
 def on_interrupt(handle: Callable[[], None]) -> Iterator[None]:
     """Call `handle` at every Ctrl-C inside, instead of raising KeyboardInterrupt; only the main thread can."""
-    if threading.current_thread() is not threading.main_thread():
+    # Whoever started this in the background (nohup, & in a script) wants it to go on.
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    if ignored or threading.current_thread() is not threading.main_thread():
         yield
         return
     before = signal.signal(signal.SIGINT, lambda number, frame: handle())

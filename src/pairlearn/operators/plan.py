@@ -191,8 +191,8 @@ def too_large(n_pairs: int, sizes: tuple[int, ...], needed: int, budget: int) ->
     """What these pairs need at least, and what to do."""
     return TooLargeError(
         f"{counted(n_pairs, 'pair')} of {crossed(sizes, 'example')} need about {needed / 2**20:,.1f} MiB, "
-        f"but the budget is {budget / 2**20:,.1f} MiB; raise memory_budget, train on fewer pairs "
-        "(pairs[rng.choice(len(pairs), n, replace=False)]) or use a linear base"
+        f"but the budget is {budget / 2**20:,.1f} MiB; raise memory_budget (--memory-budget), or train on fewer pairs "
+        "(pairs[rng.choice(len(pairs), n, replace=False)], or `pairlearn pairs sample`)"
     )
 
 
