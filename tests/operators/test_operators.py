@@ -271,7 +271,7 @@ def test_plans_stay_within_the_budget(name: str, base: Kernel, ranks: dict[Kerne
 def test_refused_plans_give_advice() -> None:
     with pytest.raises(TooLargeError) as caught:
         make_plan(bases_of("tensor_metric", Gaussian(0.4)), 100_000, 2000, 10**6, ranks={})
-    for part in ("100,000 pairs of 2,000 examples need about", "raise memory_budget", "fewer pairs", "linear base"):
+    for part in ("100,000 pairs of 2,000 examples need about", "raise memory_budget", "fewer pairs", "pairs sample"):
         assert part in str(caught.value)
 
 
