@@ -97,9 +97,6 @@ def machine_of(cell: Cell) -> Any:
     options = {"kernel": cell.kernel, "base": cell.base, "random_state": 0, "time_budget": cell.seconds}
     if not cell.machine.startswith("OneClass"):
         options["C"] = cell.C
-    kernels = {"pair Gaussian": lambda: pl.pair_kernels.on_features(pl.kernels.Gaussian())}
-    if cell.kernel in kernels:
-        options["kernel"] = kernels[cell.kernel]()
     return getattr(pl, cell.machine)(**options, **json.loads(cell.options), memory_budget=cell.budget * MB)
 
 

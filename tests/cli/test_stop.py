@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from pairlearn.cli.terminal import Stop
+from pairlearn.interrupts import Stop
 
 
 def interrupt() -> None:

@@ -12,9 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 
-from tools.faults import disk, signals, workers
-
-Row = tuple[str, int, int, str]
+from tools.faults import Row, disk, signals, workers
 
 
 def budgets(quick: bool) -> list[Row]:

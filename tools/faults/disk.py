@@ -12,12 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pairlearn as pl
+from tools.faults import Row
 from tools.faults.jobs import JOBS, MODEL, PAIRLEARN, Job
 
 ROOM = 2**20
 """Bytes of the small disk; what a job does not need is filled before it starts."""
-
-Row = tuple[str, int, int, str]
 
 
 @contextmanager

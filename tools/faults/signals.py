@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import pairlearn as pl
+from tools.faults import Row
 from tools.faults.jobs import JOBS, MODEL, Job, check_model
 
 PATIENCE = 60.0
@@ -95,9 +96,9 @@ def sweep(job: Job, sign: signal.Signals, count: int, seed: int) -> list[Outcome
         return [_in_fresh_folder(job, made, sign, moment) for moment in rng.uniform(0.1, whole, count)]
 
 
-def run(count: int, seed: int = 0) -> list[tuple[str, int, int, str]]:
+def run(count: int, seed: int = 0) -> list[Row]:
     """A row per job and signal: name, runs, runs that went wrong, and what was found."""
-    rows = []
+    rows: list[Row] = []
     for sign in (signal.SIGINT, signal.SIGKILL):
         shares = np.diff(np.linspace(0, count, len(JOBS) + 1).round().astype(int)).tolist()
         for number, (job, share) in enumerate(zip(JOBS, shares, strict=True)):

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tools.faults import Row
+
 FORKS = Path(__file__).parents[2] / "tests" / "forks.py"
 WAYS = ("fork", "spawn", "forkserver", "loky", "threads")
 
@@ -23,8 +25,6 @@ began = time.perf_counter()
 machine.fit(pairs, pairs.labels(classes))
 print(time.perf_counter() - began, machine.fit_status_)
 """
-
-Row = tuple[str, int, int, str]
 
 
 def after_a_fit(way: str) -> Row:

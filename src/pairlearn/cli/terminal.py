@@ -1,4 +1,4 @@
-"""Everything the commands show: sentences, tables, progress, and what happens at Ctrl-C.
+"""Everything the commands show: sentences, tables and progress.
 
 Results go to stdout; with `--json` stdout holds one JSON object and the words go to stderr. Progress is always on
 stderr and only shown to a terminal, so that logs and pipes stay clean.
@@ -7,19 +7,13 @@ stderr and only shown to a terminal, so that logs and pipes stay clean.
 from __future__ import annotations
 
 import math
-import signal
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
-
-Entry = TypeVar("Entry")
 
 # --------------------------------------------------------------------------- sentences and tables
 
@@ -85,55 +79,3 @@ def gap_share(first: float, gap: float, tol: float) -> float:
     if gap <= tol or first <= tol:
         return 1.0
     return min(1.0, max(0.0, math.log(first / gap) / math.log(first / tol)))
-
-
-# --------------------------------------------------------------------------- Ctrl-C
-
-
-@contextmanager
-def on_interrupt(handle: Callable[[], None]) -> Iterator[None]:
-    """Call `handle` at every Ctrl-C inside, instead of raising KeyboardInterrupt; only the main thread can."""
-    # Whoever started this in the background (nohup, & in a script) wants it to go on.
-    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    if ignored or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, lambda number, frame: handle())
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-class Stop:
-    """A Ctrl-C that waits for the end of what must not be done by halves, but not for more of a stream to come."""
-
-    def __init__(self) -> None:
-        self._waiting = self._asked = False
-
-    @contextmanager
-    def heeded(self) -> Iterator[None]:
-        """Note every Ctrl-C inside; between two entries it is raised."""
-        with on_interrupt(self._ask):
-            yield
-
-    def between(self, entries: Iterable[Entry]) -> Iterator[Entry]:
-        """The same entries; KeyboardInterrupt comes before one of them, also while it is waited for."""
-        entries = iter(entries)
-        while True:
-            self._waiting = True
-            if self._asked:
-                raise KeyboardInterrupt
-            try:
-                entry = next(entries)
-            except StopIteration:
-                return
-            finally:
-                self._waiting = False
-            yield entry
-
-    def _ask(self) -> None:
-        self._asked = True
-        if self._waiting:
-            self._waiting = False  # once: what follows is the saving
-            raise KeyboardInterrupt

@@ -78,7 +78,9 @@ class Threaded:
             return self.alone(*args)
         THREADS.started = True
         before = nb.get_num_threads()
-        nb.set_num_threads(min(before, THREADS.wanted))
+        if before <= THREADS.wanted:
+            return self.together(*args)
+        nb.set_num_threads(THREADS.wanted)
         try:
             return self.together(*args)
         finally:

@@ -213,7 +213,7 @@ def operation_for(machine: PairMachine, training: Training) -> Operation:
     operation = build(training.kernel, training.pairs, _grams(machine.base), machine.memory_budget)
     with np.errstate(all="ignore"):
         # Where values come block by block, this would be no small part of the fit; its end tells then.
-        if not operation.operator.grows and not np.isfinite(operation.operator.diagonal()).all():
+        if not operation.operator.grows and not np.isfinite(operation.operator.largest):
             raise InputError(OVERFLOW)
     return operation
 

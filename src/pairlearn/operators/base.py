@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +35,11 @@ class PairOperator(ABC):
     @abstractmethod
     def diagonal(self) -> Floats:
         """K(i, i) of every pair, (n,)."""
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest K(i, i), at least 0; NaN if one of them is."""
+        return float(self.diagonal().max(initial=0.0))
 
     @abstractmethod
     def submatrix(self, rows: Ints, cols: Ints | None = None) -> Floats:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -185,11 +184,7 @@ class _Run:
 
     def _rounding(self) -> float:
         """About the most that rounding can do to Kθ: ε·max K·Σ|θ|."""
-        return float(np.finfo(float).eps * self._largest_value * np.abs(self.theta).sum())
-
-    @cached_property
-    def _largest_value(self) -> float:
-        return float(self.operator.diagonal().max(initial=0.0))
+        return float(np.finfo(float).eps * self.operator.largest * np.abs(self.theta).sum())
 
     # -- all pairs at once
 

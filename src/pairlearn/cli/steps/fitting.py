@@ -14,10 +14,11 @@ import numpy as np
 import pairlearn as pl
 from pairlearn.cli.comparison import MODEL, compare, titled
 from pairlearn.cli.run import Run
-from pairlearn.cli.terminal import GapBar, facts, on_interrupt, percent, progress_bar, say
+from pairlearn.cli.terminal import GapBar, facts, percent, progress_bar, say
 from pairlearn.data.tables import ExampleTable, PairTable
 from pairlearn.errors import ConflictWarning, DefinitenessWarning, InputError, SymmetryWarning
 from pairlearn.examples import count_examples
+from pairlearn.interrupts import on_interrupt
 from pairlearn.pairs import Pairs
 from pairlearn.types import Ints
 from pairlearn.words import counted

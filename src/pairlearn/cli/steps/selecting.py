@@ -22,12 +22,13 @@ from rich.table import Table
 
 import pairlearn as pl
 from pairlearn.cli.comparison import MODEL, show_verdict, titled, verdict
-from pairlearn.cli.terminal import on_interrupt, percent, progress_bar, say, table
+from pairlearn.cli.terminal import percent, progress_bar, say, table
 from pairlearn.data.tables import ExampleTable
 from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores, equal_error_rate
 from pairlearn.examples import take_examples
+from pairlearn.interrupts import on_interrupt
 from pairlearn.pairs import class_codes
 from pairlearn.selection.search.development import pairs_of
 from pairlearn.selection.search.runner import Step

@@ -23,7 +23,7 @@ from rich.console import Console
 
 import pairlearn as pl
 from pairlearn.cli.comparison import MODEL, show_verdict, verdict
-from pairlearn.cli.terminal import Stop, percent, say
+from pairlearn.cli.terminal import percent, say
 from pairlearn.data.files.cells import plain_text, shortened
 from pairlearn.data.files.delimited import DELIMITERS
 from pairlearn.data.files.lines import lines_of
@@ -32,6 +32,7 @@ from pairlearn.data.tables import ExampleTable
 from pairlearn.data.writing import naming
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores
+from pairlearn.interrupts import Stop
 from pairlearn.types import Floats
 from pairlearn.words import counted
 

@@ -13,8 +13,9 @@ from sklearn.base import clone
 from pairlearn.cli.run import Run
 from pairlearn.cli.tasks import judging
 from pairlearn.cli.tasks.task import Task
-from pairlearn.cli.terminal import on_interrupt, progress_bar
+from pairlearn.cli.terminal import progress_bar
 from pairlearn.errors import InputError
+from pairlearn.interrupts import on_interrupt
 from pairlearn.pairs import Pairs
 from pairlearn.selection import ColdStartKFold, ExampleKFold, PairKFold
 from pairlearn.selection.tasks import Side
