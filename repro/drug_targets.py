@@ -59,7 +59,7 @@ class World:
         self.D, self.T, self.Y = D, T, Y
 
     def machine(self, drugs: Mask, targets: Mask, option: tuple[float, float]) -> np.ndarray:
-        """PairSVR, tensor kernel on two domains."""
+        """PairSVR, tensor kernel on two domains; C, ε and tol are in spreads of the affinities."""
         C, weight = option
         d, t = np.nonzero(drugs)[0], np.nonzero(targets)[0]
         left, right = (index.ravel() for index in np.meshgrid(np.arange(len(d)), np.arange(len(t)), indexing="ij"))

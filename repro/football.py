@@ -80,8 +80,11 @@ def ranker(past: Matches, now: float, half_life: float, C: float) -> Any:
 
 
 def margins(past: Matches, now: float, half_life: float, C: float) -> Any:
-    """By how much: antisymmetric regression of the goal difference, at most five."""
-    model = pl.PairSVR(KERNEL, C=C, epsilon=0.5, random_state=0)
+    """By how much: antisymmetric regression of the goal difference, at most five, to within half a goal.
+
+    C and ε are in spreads of the targets, and goal differences spread by 2.1 goals.
+    """
+    model = pl.PairSVR(KERNEL, C=C, epsilon=0.24, random_state=0)
     model.fit(past.pairs, np.clip(past.margin, -5.0, 5.0), past.weights(now, half_life))
     return model.decision_function
 

@@ -31,7 +31,7 @@ WORDS = {
 
 def write_tables(folder: Path) -> None:
     """Every table of every journey."""
-    for write in (_faces, _offers, _matches, _links, _words, _sensors):
+    for write in (_faces, _offers, _matches, _links, _words, _sensors, _records):
         write(folder)
 
 
@@ -132,3 +132,29 @@ def _sensors(folder: Path) -> None:
         pair = {"left": left.round(3).tolist(), "right": right.round(3).tolist(), "label": 1 if i == j else -1}
         lines.append(json.dumps(pair))
     (folder / "pairs.jsonl").write_text("\n".join(lines) + "\n")
+
+
+def _records(folder: Path) -> None:
+    """shop.csv and catalogue.csv of 150 products, in two spellings, labels.csv, customers.csv with duplicates."""
+    rng = np.random.default_rng(18)
+    nouns = [word for words in WORDS.values() for word in words]
+    names = [f"{TEAMS[k % 12]} {nouns[k % 29]} {k}" for k in range(150)]
+    prices = rng.uniform(5, 90, 150).round(2)
+    po.DataFrame({"id": [f"s{k}" for k in range(150)], "name": names, "price": prices}).write_csv(folder / "shop.csv")
+    other = {"id": [f"c{k}" for k in range(150)], "name": [_misspelled(name, rng) for name in names]}
+    po.DataFrame({**other, "price": (0.97 * prices).round(2)}).write_csv(folder / "catalogue.csv")
+    rows = np.repeat(np.arange(90), 3)
+    others = (rows + np.tile([0, 12, 29], 90)) % 150
+    sides = {"left": [f"s{k}" for k in rows], "right": [f"c{k}" for k in others]}
+    po.DataFrame({**sides, "label": (rows == others).astype(int)}).write_csv(folder / "labels.csv")
+    people = [f"{first} {last}" for last in LAST for first in FIRST]
+    twice = [*people, *(_misspelled(name, rng) for name in people[:30])]
+    born = [f"19{k % 100:02d}-0{1 + k % 9}-1{k % 10}" for k in range(100)]
+    columns = {"id": range(130), "name": twice, "born": [*born, *born[:30]]}
+    po.DataFrame(columns).write_csv(folder / "customers.csv")
+
+
+def _misspelled(text: str, rng: np.random.Generator) -> str:
+    """In small letters, one of them left out."""
+    place = int(rng.integers(1, len(text)))
+    return (text[:place] + text[place + 1 :]).lower()

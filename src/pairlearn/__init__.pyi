@@ -8,6 +8,7 @@ from . import kernels as kernels
 from . import machines as machines
 from . import metrics as metrics
 from . import pair_kernels as pair_kernels
+from . import records as records
 from . import report as report
 from . import scorers as scorers
 from . import selection as selection
@@ -31,6 +32,8 @@ from .pairs import Pairs as Pairs
 from .pairs import all_pairs as all_pairs
 from .persist import load as load
 from .persist import save as save
+from .records.matcher import RecordMatcher as RecordMatcher
+from .records.table import Records as Records
 from .scorers.explain import explain as explain
 from .scorers.gallery import Gallery as Gallery
 from .scorers.verifier import Verifier as Verifier

@@ -45,6 +45,10 @@ class DefinitenessWarning(UserWarning):
     """A kernel is not known to be positive semidefinite."""
 
 
+class ConstantWarning(UserWarning):
+    """Nothing was learnt from the pairs: the function has one value for all of them."""
+
+
 class MovedWarning(FutureWarning):
     """A name has moved; the message says where to."""
 

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.integer[Any]]
+Precision = type[np.floating[Any]]
+"""float32 or float64."""
 Bools = NDArray[np.bool_]
 Examples = Any
 """A 2-D array, a sparse matrix or a sequence of any objects; rows are examples."""

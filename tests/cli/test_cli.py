@@ -174,6 +174,8 @@ def test_fit_json_holds_what_the_model_knows(files: Path) -> None:
     record, loaded = json.loads(result.stdout), pl.load(out)
     assert record["kkt_gap"] == loaded.kkt_gap_
     assert record["support_pairs"] == loaded.n_support_
+    assert (record["verdict"], record["time_budget"]) == ("converged", None)
+    assert 0 < record["seconds"] == loaded.fit_seconds_
     assert record["labels"] == {"same": 1, "different": -1}
     assert set(record["training"]["eer"]) == {"model", "euclid", "cosine"}
     assert (loaded.class_weight, loaded.memory_budget, loaded.random_state) == ({1: 2.0, -1: 1.0}, 1e9, 3)
@@ -320,6 +322,16 @@ def test_an_early_ctrl_c_shows_no_traceback(seconds: float, files: Path) -> None
     if ", in main" in stderr or not stderr.endswith("KeyboardInterrupt\n"):
         assert process.returncode in (130, -signal.SIGINT)
         assert "Traceback" not in stderr
+
+
+def test_a_fit_that_was_stopped_says_so_in_its_record(files: Path) -> None:
+    result = run(
+        "fit", files / "faces.csv", "--time-budget", 0, "--tol", 1e-9, "--out", files / "m.safetensors", "--json"
+    )
+    record = json.loads(result.stdout)
+    assert (record["status"], record["time_budget"]) == ("time budget", 0)
+    assert re.match(r"stopped by time budget at KKT gap [\d.e-]+ > tol = 1e-09", record["verdict"])
+    assert record["seconds"] > 0
 
 
 # --------------------------------------------------------------------------- score

@@ -97,8 +97,9 @@ def test_series_that_cannot_be_compared_are_refused() -> None:
         DTW(gamma=1.0)(np.ones((2, 3, 4)), np.ones((2, 3, 4)))
     with pytest.raises(InputError, match="window must be"):
         DTW(window=0)
-    with pytest.raises(InputError, match="gamma must be"):
-        DTW(gamma=-1.0)
+    for gamma in (-1.0, np.inf, True):
+        with pytest.raises(InputError, match="gamma must be a finite number > 0"):
+            DTW(gamma=gamma)
 
 
 # --------------------------------------------------------------------------- strings

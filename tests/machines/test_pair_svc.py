@@ -380,8 +380,12 @@ def test_inputs_stay_unchanged() -> None:
 
 @pytest.mark.parametrize("solver", ["active_set", "smo"])
 def test_without_time_the_model_is_usable(solver: str) -> None:
+    # More pairs than are solved at once, and labels that nothing explains.
+    rng = np.random.default_rng(0)
+    pairs = pl.all_pairs(rng.normal(size=(90, 3)), reflexive=False)
+    y = np.where(rng.random(len(pairs)) < 0.5, 1, -1)
     with pytest.warns(ConvergenceWarning, match="stopped by time budget at KKT gap"):
-        ours = pl.PairSVC(base="rbf", time_budget=0, solver=solver).fit(PAIRS, Y)
+        ours = pl.PairSVC(base="rbf", time_budget=0, solver=solver).fit(pairs, y)
     assert ours.fit_status_ == "time budget"
     assert np.isfinite(ours.decision_function(NEW)).all()
     if solver == "smo":
@@ -436,8 +440,9 @@ BAD_FITS: dict[str, tuple[dict[str, Any], Any, Any, str]] = {
     "nan array": ({}, np.stack([NAN, X], axis=1), np.tile([1, -1], 8), "contain NaN"),
     "C zero": ({"C": 0.0}, PAIRS, Y, r"C must be a finite number > 0, got 0\.0; try C=1\.0"),
     "C negative": ({"C": -1}, PAIRS, Y, "C must be a finite number > 0, got -1"),
+    "C infinite": ({"C": np.inf}, PAIRS, Y, "C must be a finite number > 0, got inf"),
+    "C a truth value": ({"C": True}, PAIRS, Y, "C must be a finite number > 0, got True"),
     "C nan": ({"C": np.nan}, PAIRS, Y, "C must be a finite number > 0"),
-    "C infinite": ({"C": np.inf}, PAIRS, Y, "C must be a finite number > 0"),
     "C text": ({"C": "1"}, PAIRS, Y, "C must be a finite number > 0"),
     "tol": ({"tol": 0.0}, PAIRS, Y, "tol must be a finite number > 0, got 0.0; try tol=1e-3"),
     "time": ({"time_budget": -1.0}, PAIRS, Y, "time_budget is in seconds and must be ≥ 0"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any
@@ -20,7 +21,7 @@ from sklearn.model_selection import KFold, cross_val_score
 from sklearn.svm import SVR
 
 import pairlearn as pl
-from pairlearn.errors import InputError, SymmetryError, SymmetryWarning
+from pairlearn.errors import ConstantWarning, InputError, SymmetryError, SymmetryWarning
 from pairlearn.kernels import Gaussian, Linear
 
 FORMULAS: dict[str, Callable[..., np.ndarray]] = {
@@ -399,8 +400,11 @@ def test_warm_starts_reach_the_same_solution(name: str) -> None:
 
 
 def test_without_time_the_model_is_usable() -> None:
+    # More pairs than are solved at once, and labels that nothing explains.
+    rng = np.random.default_rng(0)
+    pairs = pl.all_pairs(rng.normal(size=(90, 3)), reflexive=False)
     with pytest.warns(ConvergenceWarning, match="stopped by time budget"):
-        ours = regressor(time_budget=0).fit(PAIRS, Y)
+        ours = regressor(time_budget=0).fit(pairs, rng.normal(size=len(pairs)))
     assert np.isfinite(ours.predict(NEW)).all()
     assert 1e-3 < ours.kkt_gap_ < np.ptp(Y) / ours.scale_ - 2 * 0.1  # that of zero: one step is always taken
 
@@ -410,3 +414,34 @@ def test_arrays_and_linear_bases() -> None:
     K = explicit("metric", PAIRS, base=Linear())
     theirs = libsvm(one).fit(K, Y)
     close(one.predict(np.asarray(NEW)), theirs.predict(explicit("metric", NEW, base=Linear())))
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-30, 1.0, 1e200])
+def test_the_score_does_not_depend_on_the_unit(unit: float) -> None:
+    """Squares of such numbers are 0 or infinite; R² is a ratio."""
+    ours = regressor().fit(PAIRS, unit * Y)
+    assert ours.score(PAIRS, unit * Y) == pytest.approx(r2_score(Y, regressor().fit(PAIRS, Y).predict(PAIRS)), rel=1e-9)
+
+
+def test_a_constant_says_so() -> None:
+    """Deviations below ε cost nothing, and no pair supports anything."""
+    with pytest.warns(ConstantWarning, match="0 support pairs, and every pair is given"):
+        ours = regressor(epsilon=10.0).fit(PAIRS, Y)
+    assert (ours.n_support_, ours.fit_status_) == (0, "converged")
+    assert np.ptp(ours.predict(NEW)) == 0
+
+
+def test_the_end_of_a_fit_is_told() -> None:
+    """In words and seconds; one that takes far more than its time says why."""
+    ours = regressor().fit(PAIRS, Y)
+    assert ours.fit_verdict_ == "converged"
+    assert 0 < ours.fit_seconds_ < 60
+
+    def wait(step: Any) -> bool:
+        time.sleep(2.5)
+        return False
+
+    with pytest.warns(ConvergenceWarning, match=r"after [\d.]+ s instead of 0: one pass over all pairs takes"):
+        ours = regressor(time_budget=0, callback=wait).fit(PAIRS, Y)
+    assert ours.fit_verdict_.startswith("stopped by time budget at KKT gap")
+    assert ours.fit_seconds_ > 2.5

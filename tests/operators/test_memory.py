@@ -14,7 +14,7 @@ from pairlearn.errors import TooLargeError
 from pairlearn.operators import source
 from pairlearn.operators.base import PairOperator
 from pairlearn.operators.build import build, refuse_large
-from pairlearn.operators.plan import Plan, make_plan
+from pairlearn.operators.plan import make_plan
 
 M = 300
 X = np.random.default_rng(0).normal(size=(M, 6))
@@ -112,8 +112,56 @@ def test_what_a_refusal_asks_for_is_enough() -> None:
             make_plan(kernel, n_pairs, 2000, int((asked - 0.1) * 2**20), ranks={})
 
 
+CASES = [
+    ("tensor_metric", pl.kernels.Linear(), ALL, 60e6),
+    ("tensor_metric", pl.kernels.Linear(), SAMPLED, 10e6),
+    ("tensor_metric", pl.kernels.Gaussian(0.1), ALL, 60e6),
+    ("tensor_metric", pl.kernels.Gaussian(0.1), SAMPLED, 60e6),
+    ("tensor_metric", pl.kernels.Gaussian(0.1), FEW, 60e6),
+    ("tensor_metric", pl.kernels.Gaussian(0.1), FEW, 6e6),
+    ("tensor", pl.kernels.Gaussian(0.1), SAMPLED, 60e6),
+    ("wedge_squared", pl.kernels.Gaussian(0.1), FEW, 60e6),
+    ("wedge_squared", pl.kernels.Gaussian(0.1), FEW, 6e6),
+]
+
+
+@pytest.mark.parametrize(("name", "base", "pairs", "budget"), CASES)
+def test_an_operator_counts_what_it_passes_through(
+    name: str, base: pl.kernels.Kernel, pairs: pl.Pairs, budget: float
+) -> None:
+    """By the shapes of its arrays; small ones do not matter. Product and block are asked for one by one."""
+    kernel = pl.pair_kernel(name).on(base)
+    use(build(kernel, FEW[:50]).operator)  # compiles
+    few, all_pairs = np.zeros(len(pairs)), np.ones(len(pairs))
+    few[:500] = 1.0
+    rows = np.arange(200)
+    for action in (
+        lambda operator: [len(values) for _, values in operator.blocks(few)],
+        lambda operator: [len(values) for _, values in operator.blocks(all_pairs)],
+        lambda operator: operator.submatrix(rows, np.arange(1000)),
+    ):
+        operator = build(kernel, pairs, memory_budget=budget).operator
+        taken = peak(lambda: action(operator))  # noqa: B023 called at once
+        assert 0.75 * taken - 3e5 <= operator.passed <= 1.3 * taken + 3e5
+
+
+@pytest.mark.parametrize(("name", "base", "pairs", "budget"), CASES)
+def test_a_built_operator_is_counted_by_its_arrays(
+    name: str, base: pl.kernels.Kernel, pairs: pl.Pairs, budget: float
+) -> None:
+    """Its Gram matrix, its order, its columns: what is still there after building it; the caller's pairs are not."""
+    kernel = pl.pair_kernel(name).on(base)
+    kept = []
+    tracemalloc.start()
+    kept.append(build(kernel, pairs, memory_budget=budget))
+    held = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert abs(kept[0].held - 40 * len(pairs) - held) <= 1e5
+
+
 def test_after_a_fit_the_plan_says_what_was_used() -> None:
-    plan = Plan("product", True, 1000, 90, 100, memory=60)
-    assert plan.after(25).bytes == 40 + 25
-    assert plan.after(75).bytes == 100
-    assert "up to 0 MiB of 0 MiB" in str(plan.after(25))
+    operation = build(pl.pair_kernel("tensor_metric").on(pl.kernels.Linear()), FEW)
+    most = max(operation.operator.passed, operation.building)
+    assert operation.used(0).bytes == operation.held + most
+    assert operation.used(most + 25).bytes == operation.held + most + 25
+    assert "up to 1 MiB of" in str(operation.plan.after(2**20))

@@ -93,9 +93,9 @@ def travelled(model: Any, path: Path) -> Any:
     return loaded
 
 
-def assert_same(model: Any, path: Path, asked: Any = ASKED) -> Any:
+def assert_same(model: Any, path: Path, asked: Any = ASKED, rtol: float = 0.0) -> Any:
     loaded = travelled(model, path)
-    np.testing.assert_array_equal(loaded.decision_function(asked), model.decision_function(asked))
+    np.testing.assert_allclose(loaded.decision_function(asked), model.decision_function(asked), rtol=rtol, atol=0.0)
     return loaded
 
 
@@ -105,7 +105,9 @@ def assert_same(model: Any, path: Path, asked: Any = ASKED) -> Any:
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
 def test_every_transformer_comes_back_to_the_last_bit(step: Any, path: Path) -> None:
     model = pipeline(step)
-    loaded = assert_same(model, path)
+    # Its components are a view with gaps; a file holds none, and some processors round products of the two differently.
+    gaps = isinstance(step, PCA) and step.svd_solver == "randomized"
+    loaded = assert_same(model, path, rtol=1e-14 if gaps else 0.0)
     np.testing.assert_array_equal(loaded.predict(ASKED), model.predict(ASKED))
     assert repr(loaded) == repr(model)
     assert loaded.n_features_in_ == 4

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from pairlearn.loops import plain, rates, smo
 from pairlearn.operators.dense import DenseOperator
+from pairlearn.operators.thin import Columns
 from pairlearn.solvers.box import Box, kkt_gap
 from pairlearn.solvers.certificate import certify
-from pairlearn.solvers.inner.quadratic import Explicit, Quadratic, Spanned
+from pairlearn.solvers.inner.quadratic import Explicit, Quadratic, ThinForm
 from pairlearn.solvers.inner.subproblem import Subproblem
 from pairlearn.solvers.problem import Problem
 
@@ -132,7 +133,7 @@ def test_subproblem_and_certificate_say_the_same(seed: int, epsilon: float, cons
     """Whatever holds Q, and in blocks of any size."""
     here = world(seed, epsilon)
     L = np.linalg.cholesky(here.Q)
-    for Q in (Explicit(here.Q, np.arange(9)), Spanned(np.asfortranarray(L))):
+    for Q in (Explicit(here.Q, np.arange(9)), ThinForm(Columns(L))):
         sub: Subproblem[Quadratic] = Subproblem(Q, here.x, here.v, here.box, constrained)
         assert sub.gap == here.box.gap(here.x, here.v, constrained)
         assert sub.objective == pytest.approx(here.value(here.x), abs=1e-10)

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from pairlearn.errors import InputError
 from pairlearn.linalg.room import BYTES
 from pairlearn.operators.dense import DenseOperator
-from pairlearn.solvers import ActiveSet, PlainSMO, Problem, Progress, Solution, Status, solver_for
+from pairlearn.solvers import ActiveSet, PlainSMO, Problem, Progress, Solution, Status, solver_for, working_set
 from pairlearn.solvers.tuning import TUNING
 
 SOLVERS = {"active_set": ActiveSet, "smo": PlainSMO}
@@ -344,5 +344,22 @@ def test_solvers_by_name() -> None:
     assert solver_for("active_set", 1e-4, 3.0, 5e6, 7) == ActiveSet(tol=1e-4, time_budget=3.0, memory=5e6, seed=7)
     assert solver_for("smo", 1e-4, 3.0, 5e6, 7) == PlainSMO(tol=1e-4, time_budget=3.0, memory=5e6)
     assert solver_for("smo", 1e-4, 3.0, 1e12, 7).memory == PlainSMO().memory  # type: ignore[attr-defined]
-    with pytest.raises(InputError, match='unknown solver \'newton\'; choose "active_set" or "smo"'):
+    with pytest.raises(InputError, match="unknown solver 'newton'; choose one of auto, active_set, nested"):
         solver_for("newton", 1e-4, None, 500, 0)
+
+
+@pytest.mark.parametrize("count", [1, 7, 60])
+def test_the_steepest_pairs_are_the_same_whole_and_by_parts(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Against sorting all rates; some pairs are at a bound and cannot move."""
+    rng = np.random.default_rng(3)
+    v, theta = rng.normal(size=100), rng.choice([0.0, 0.5, 1.0], 100)
+    box = Problem(v, np.zeros(100), np.ones(100)).box
+    up, low = box.rates(theta, v)
+    rising = [i for i in np.argsort(-up) if np.isfinite(up[i])][:count]
+    falling = [i for i in np.argsort(low) if np.isfinite(low[i])][:count]
+    for at_once in (1000, 30, 1):
+        monkeypatch.setattr(working_set, "AT_ONCE", at_once)
+        found = working_set.steepest_pairs(box, theta, v, count)
+        assert sorted(found) == sorted([*rising, *falling])
+        assert found[0] == rising[0]
+        assert found[1] == falling[0]

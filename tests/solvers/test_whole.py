@@ -1,4 +1,4 @@
-"""All pairs at once: thin matrices, sampled factors, and the interior point on them."""
+"""All pairs at once: thin matrices, and the interior point on them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,8 @@ import pytest
 import pairlearn as pl
 from pairlearn.kernels import Gaussian, Kernel, Linear
 from pairlearn.operators.build import build
-from pairlearn.solvers import ActiveSet, PlainSMO, Problem, Progress
-from pairlearn.solvers.inner.interior import InteriorPoint
-from pairlearn.solvers.inner.low_rank import sampled_factor
-from pairlearn.solvers.inner.quadratic import Explicit, Spanned, ThinForm
-from pairlearn.solvers.inner.subproblem import Outcome
+from pairlearn.operators.thin import Columns, Thin
+from pairlearn.solvers import ActiveSet, Auto, Interior, PlainSMO, Problem, Progress
 
 rng = np.random.default_rng(5)
 X = rng.normal(size=(40, 4))
@@ -43,7 +40,7 @@ def test_thin_matrices_equal_the_kernel(name: str) -> None:
     x, d = rng.normal(size=2500), rng.random(2500)
     K = operator.rows(np.arange(2500))
     np.testing.assert_allclose(thin @ x, K @ x, atol=1e-8 * np.abs(K @ x).max())
-    G = thin.S @ thin.L
+    G = thin.S @ thin.L if isinstance(thin, Thin) else thin.G
     np.testing.assert_allclose(G @ G.T, K, atol=1e-10 * np.abs(K).max())
     np.testing.assert_allclose(thin.weighted(d), (G.T * d) @ G, atol=1e-9 * np.abs(G.T @ G).max())
     np.testing.assert_allclose(thin.spread(thin.gathered(x)), thin @ x)
@@ -51,17 +48,31 @@ def test_thin_matrices_equal_the_kernel(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["tensor", "metric", "tensor_metric", "wedge", "poly_direct_sum"])
 def test_other_tables_have_no_thin_form(name: str) -> None:
-    assert build(pl.pair_kernel(name).on(Gaussian(0.2)), PAIRS).operator.thin() is None
+    operator = build(pl.pair_kernel(name).on(Gaussian(0.2)), PAIRS).operator
+    assert operator.thin() is None
+    assert operator.thin_size() is None
 
 
-def test_sampled_factors_span_kernels_of_low_rank_only() -> None:
-    low = build(pl.pair_kernel("tensor_metric").on(Linear()), PAIRS).operator
-    G = sampled_factor(low, 256, np.random.default_rng(0))
-    assert G is not None
-    assert G.shape[1] <= 4 * 5
-    np.testing.assert_allclose(G @ G.T, low.rows(np.arange(2500)), atol=1e-8)
-    high = build(pl.pair_kernel("tensor").on(Gaussian(2.0)), PAIRS).operator
-    assert sampled_factor(high, 256, np.random.default_rng(0)) is None
+@pytest.mark.parametrize(
+    ("name", "width"),
+    [("tensor", 10), ("metric", 10), ("tensor_metric", 20), ("wedge", 6), ("direct_metric", 14), ("difference", 4)],
+)
+def test_a_linear_base_in_few_dimensions_gives_pairs_few_features(name: str, width: int) -> None:
+    operator = build(pl.pair_kernel(name).on(Linear()), PAIRS).operator
+    thin = operator.thin()
+    assert isinstance(thin, Columns)
+    assert operator.thin_size() == (width, width) == (thin.rank, thin.G.shape[1])
+    K = operator.rows(np.arange(2500))
+    np.testing.assert_allclose(thin.G @ thin.G.T, K, atol=1e-10 * np.abs(K).max())
+
+
+def test_few_features_of_many_examples_need_no_matrix_of_them() -> None:
+    """Pairs that share no example: 4 numbers a pair, not a matrix of 5,000 examples."""
+    many = np.random.default_rng(0).normal(size=(5000, 4))
+    pairs = pl.Pairs(many, np.arange(2500), np.arange(2500, 5000))
+    thin = build(difference.on(Linear()), pairs).operator.thin()
+    assert isinstance(thin, Columns)
+    assert thin.nbytes < 10**6
 
 
 PROBLEMS = {
@@ -88,7 +99,7 @@ def test_all_pairs_at_once_reach_the_optimum_of_plain_smo(problem: str, kernel: 
     if case.total:
         start = np.zeros(2500)
         start[: int(case.total)] = 1.0
-    ours = ActiveSet(tol=1e-4).solve(case, operator, start)
+    ours = Interior(ActiveSet(tol=1e-4)).solve(case, operator, start)
     expected = PlainSMO(tol=1e-4, time_budget=20.0).solve(case, operator, start)
     assert ours.status == "converged"
     assert ours.gap <= 1e-4
@@ -122,29 +133,17 @@ def test_every_stop_on_the_way_leaves_a_usable_model(kernel: str) -> None:
 @pytest.mark.parametrize(
     ("kernel", "base", "expected"),
     [
-        (difference, Gaussian(0.2), [(ThinForm, 0)]),  # thin: before the first step
-        (pl.pair_kernel("tensor_metric"), Linear(), [(Spanned, 5)]),  # low rank, and many pairs turn out to be bounded
-        (pl.pair_kernel("tensor_metric"), Gaussian(0.2), []),  # neither
+        (difference, Gaussian(0.2), "interior point"),  # two entries per pair over 100 examples
+        (pl.pair_kernel("tensor_metric"), Linear(), "interior point"),  # 20 features
+        (pl.pair_kernel("tensor_metric"), Gaussian(0.2), "active set"),  # neither
     ],
 )
-def test_which_way_is_taken(
-    kernel: Any, base: Kernel, expected: list[tuple[type, int]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The forms of the whole matrix that go to the interior point, and after how many lines of history."""
-    taken: list[tuple[type, int]] = []
-    history: list[Progress] = []
-    run = InteriorPoint.run
-
-    def spy(self: InteriorPoint, sub: Any, *arguments: Any) -> Outcome:
-        taken.append((type(sub.Q), len(history)))
-        return run(self, sub, *arguments)
-
-    monkeypatch.setattr(InteriorPoint, "run", spy)
+def test_which_way_is_taken(kernel: Any, base: Kernel, expected: str) -> None:
     # Labels that nothing explains: most pairs end at their bounds.
     generator = np.random.default_rng(0)
     pairs = pl.all_pairs(generator.normal(size=(100, 4)), reflexive=False)
     y = np.where(generator.random(len(pairs)) < 0.5, 1.0, -1.0)
     operator, problem = build(kernel.on(base), pairs).operator, Problem(y, np.minimum(0, y), np.maximum(0, y))
-    solution = ActiveSet().solve(problem, operator, None, history.append)  # type: ignore[arg-type]
+    solution = Auto().solve(problem, operator)
     assert solution.status == "converged"
-    assert [way for way in taken if way[0] is not Explicit] == expected
+    assert solution.path == expected

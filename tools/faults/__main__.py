@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 
 from tools.faults import Row, disk, signals, workers
+from tools.faults.jobs import JOBS
 
 
 def budgets(quick: bool) -> list[Row]:
@@ -23,11 +24,11 @@ def budgets(quick: bool) -> list[Row]:
     return [(f"budgets: {each['name']}", 1, int(each["ok"] is False), f"{each['value']:.4g}") for each in figures]
 
 
-SECTIONS: dict[str, Callable[[bool], list[Row]]] = {
-    "signals": lambda quick: signals.run(8 if quick else 50),
-    "disk": lambda quick: disk.run(),
-    "workers": lambda quick: workers.run(),
-    "budgets": budgets,
+SECTIONS: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
+    "signals": lambda options: signals.run(8 if options.quick else 50, options.jobs),
+    "disk": lambda options: disk.run(),
+    "workers": lambda options: workers.run(),
+    "budgets": lambda options: budgets(options.quick),
 }
 
 
@@ -36,8 +37,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("sections", nargs="*", choices=[*SECTIONS, []], help="default: all")
     parser.add_argument("--quick", action="store_true", help="fewer signals, a smaller grid of budgets")
+    parser.add_argument(
+        "--jobs", nargs="+", default=(), choices=[job.name for job in JOBS], help="signals to these only"
+    )
     options = parser.parse_args()
-    rows = [row for name in options.sections or SECTIONS for row in SECTIONS[name](options.quick)]
+    rows = [row for name in options.sections or SECTIONS for row in SECTIONS[name](options)]
     width = max(len(row[0]) for row in rows)
     print(f"\n{'fault':<{width}}  {'tried':>5}  {'wrong':>5}  seen")
     for name, tried, wrong, seen in rows:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -38,9 +39,13 @@ class Job:
     prepare: Callable[[Path], None]
 
     def start(self, folder: Path, log: Path) -> subprocess.Popen[bytes]:
-        """Run it there; all that it says goes to the log."""
-        with log.open("wb") as file:
-            return subprocess.Popen(self.command, cwd=folder, stdout=file, stderr=file, stdin=subprocess.DEVNULL)
+        """Run it there; what it says goes to the log. It hears Ctrl-C, also where background jobs of a shell do not."""
+        before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+        try:
+            with log.open("wb") as file:
+                return subprocess.Popen(self.command, cwd=folder, stdout=file, stderr=file, stdin=subprocess.DEVNULL)
+        finally:
+            signal.signal(signal.SIGINT, before)
 
 
 def _faces(folder: Path, people: int = 30, pictures: int = 12) -> tuple[np.ndarray, np.ndarray]:

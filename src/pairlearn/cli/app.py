@@ -64,6 +64,18 @@ COMMANDS: dict[str, Command] = {
         "Tell what speaks for and against one pair, in words and as a picture.",
         "pairlearn explain model.safetensors faces.parquet 70000 70006 --picture why.png",
     ),
+    "match": Command(
+        "Match the records of two tables, learning from labelled pairs, and write matches with reasons by column.",
+        "pairlearn match shop.csv catalogue.csv --labels labels.csv --review review.csv --out matched.csv",
+        "Tables of records",
+        "records.match",
+    ),
+    "dedupe": Command(
+        "Find records of one table that are the same and write the cluster of each.",
+        "pairlearn dedupe customers.csv --out clusters.csv",
+        "Tables of records",
+        "records.dedupe",
+    ),
     "rank": Command(
         "Learn from preferences who comes first, predict, and put all in order.",
         "pairlearn rank fit matches.csv --out ranker.safetensors",

@@ -24,10 +24,13 @@ from pairlearn.data.layout import Columns
 from pairlearn.data.reading import read_examples, read_pairs
 from pairlearn.data.tables import ExampleTable, PairTable
 from pairlearn.data.writing import check_table_target, check_target, write_table, write_whole
+from pairlearn.errors import InputError
 from pairlearn.words import counted
 
 UNTRAINED = {"euclid": "EuclidBaseline", "cosine": "CosineBaseline"}
 """Models that need no file, by name."""
+RECORDS, FOR_RECORDS = ("RecordMatcher", "UnlabelledMatcher"), "pairlearn match or dedupe --model"
+"""Models that compare records instead of examples, and what they are for."""
 RECORD = ".run.json"
 """What is added to the name of an output for the record of the run that wrote it."""
 
@@ -72,7 +75,7 @@ class Run:
         self, path: Path | Source, columns: Columns, *, learnt: Mapping[str, Any] | None = None, role: str = "examples"
     ) -> ExampleTable:
         """A table of examples; says what was taken from it."""
-        source = self._noted(find_source(path), role)
+        source = self.noted(find_source(path), role)
         table = read_examples(source, columns, learnt=learnt)
         classes = "" if table.classes is None else f" of {counted(len(set(table.classes)), 'class')}"
         self.note(f"{table.source}: {counted(len(table.ids), 'example')}{classes}; {table.layout}")
@@ -90,24 +93,29 @@ class Run:
 
     def pairs(self, path: Path | Source, left: str, right: str, label: str | None, *, role: str = "pairs") -> PairTable:
         """A table of pairs."""
-        table = read_pairs(self._noted(find_source(path), role), left, right, label)
+        table = read_pairs(self.noted(find_source(path), role), left, right, label)
         for text in table.notes:
             self.note(f"{table.source}: {text}")
         return table
 
     def sheet(self, path: Path, role: str) -> Sheet:
         """A table as it stands, whatever it holds."""
-        return read_sheet(self._noted(find_source(path), role))
+        return read_sheet(self.noted(find_source(path), role))
 
-    def model(self, path: Path) -> tuple[Any, dict[str, Any]]:
-        """A model, and what its file says about how it was made."""
+    def model(self, path: Path, *, records: bool = False) -> tuple[Any, dict[str, Any]]:
+        """A model, and what its file says about how it was made; of records only where these are compared."""
         if str(path) in UNTRAINED and not path.exists():
             return untrained_models()[str(path)], {}
         machine = pl.load(path)
-        self._noted(Source(str(path), "model", path), "model")
+        if (type(machine).__name__ in RECORDS) != records:
+            raise InputError(
+                f"{path} holds a {type(machine).__name__}; "
+                + ("it does not compare records: see pairlearn info" if records else f"use it with {FOR_RECORDS}")
+            )
+        self.noted(Source(str(path), "model", path), "model")
         return machine, read_about(path)
 
-    def _noted(self, source: Source, role: str) -> Source:
+    def noted(self, source: Source, role: str) -> Source:
         """The source; its name and the hash of its content go into the record."""
         with source.open() as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]

@@ -18,6 +18,7 @@ from pairlearn.errors import InputError
 from pairlearn.examples import count_examples, take_examples, widened
 from pairlearn.functions.batch import Batch
 from pairlearn.kernels import Kernel
+from pairlearn.linalg.tiles import product
 from pairlearn.operators.form import PairForm, times
 from pairlearn.operators.rows import PairRows
 from pairlearn.operators.source import Source, join_sources
@@ -105,7 +106,7 @@ class FormPart:
             for rows in _slices(values.shape[0], step):
                 E = self.left(_taken(probe, rows))
                 if self.form.cross is not None:
-                    values[rows, cols] += times(E, self.form.cross) @ F.T
+                    values[rows, cols] += product(times(E, self.form.cross), F.T)
                 values[rows, cols] += self.form.at_left(E)[:, None] + at_right
 
 

@@ -15,6 +15,7 @@ from pairlearn import loops
 from pairlearn.errors import InputError
 from pairlearn.examples import refuse_nonfinite
 from pairlearn.linalg.threads import blas_threads
+from pairlearn.linalg.tiles import product
 from pairlearn.types import Examples, Floats
 
 BLOCK = 1024
@@ -79,7 +80,7 @@ def best_shift(A: Floats, B: Floats, h: int) -> Floats:
     out: Floats = np.full((len(A), len(B)), 0.0 if h >= min(rows, cols) else -np.inf, dtype=A.dtype)
     down, right = min(h, rows - 1), min(h, cols - 1)
     step = _block_size(A[:1].nbytes)
-    with blas_threads(2.0 * A.size * len(B)):
+    with blas_threads(0):
         for z in range(0 if same else -right, right + 1):
             shifts = range(0 if same and z == 0 else -down, down + 1)
             for part in _slices(len(B), step):
@@ -91,12 +92,12 @@ def _raise_to_columns(A: Floats, B: Floats, z: int, shifts: range, step: int, ou
     """out = max(out, products) for one shift z to the right and all given shifts down."""
     rows = A.shape[1]
     fixed = _cut_columns(B, -z)
-    product = np.empty((min(step, len(A)), len(B)), dtype=A.dtype)
+    room = np.empty((min(step, len(A)), len(B)), dtype=A.dtype)
     for part in _slices(len(A), step):
-        moving, values = _cut_columns(A[part], z), product[: part.stop - part.start]
+        moving, values = _cut_columns(A[part], z), room[: part.stop - part.start]
         for y in shifts:
             above, below = moving[:, max(y, 0) : rows + min(y, 0)], fixed[:, max(-y, 0) : rows + min(-y, 0)]
-            np.matmul(above.reshape(len(above), -1), below.reshape(len(below), -1).T, out=values)
+            product(above.reshape(len(above), -1), below.reshape(len(below), -1).T, out=values)
             np.maximum(out[part], values, out=out[part])
 
 

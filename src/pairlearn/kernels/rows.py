@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from pairlearn.errors import InputError
+from pairlearn.linalg.tiles import gram, product
 from pairlearn.types import Examples, Floats
 from pairlearn.words import counted
 
@@ -39,8 +40,12 @@ def inner(A: Examples, B: Examples) -> Floats:
     A, B = rows(A), rows(B)
     if A.shape[1] != B.shape[1]:
         raise InputError(f"examples have {counted(A.shape[1], 'feature')}, but the model was fitted with {B.shape[1]}")
-    product = A @ B.T if A.dtype.kind == "f" or B.dtype.kind == "f" else A.astype(np.float64) @ B.T
-    return cast(Floats, product.toarray() if sparse.issparse(product) else np.asarray(product))
+    kind = np.result_type(A.dtype, B.dtype)
+    left = A.astype(kind if kind.kind == "f" else np.float64, copy=False)
+    if sparse.issparse(A) or sparse.issparse(B):
+        values = left @ B.T
+        return cast(Floats, values.toarray() if sparse.issparse(values) else np.asarray(values))
+    return gram(left) if A is B else product(left, B.astype(left.dtype, copy=False).T)
 
 
 def squared_norms(A: Examples) -> Floats:

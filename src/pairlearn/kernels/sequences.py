@@ -18,6 +18,7 @@ import numpy as np
 from pairlearn.errors import InputError
 from pairlearn.examples import count_examples, take_examples
 from pairlearn.kernels.base import Kernel
+from pairlearn.kernels.rows import is_positive
 from pairlearn.types import Examples, Floats
 
 SAMPLE = 100
@@ -61,8 +62,8 @@ class DTW(Kernel):
     def __post_init__(self) -> None:
         if self.window is not None and not (float(self.window).is_integer() and self.window >= 1):
             raise InputError(f"window must be an integer ≥ 1 or None, got {self.window!r}; try window=10")
-        if self.gamma != "scale" and not (isinstance(self.gamma, (int, float, np.number)) and self.gamma > 0):
-            raise InputError(f'gamma must be > 0 or "scale", got {self.gamma!r}; try gamma="scale"')
+        if self.gamma != "scale" and not is_positive(self.gamma):
+            raise InputError(f'gamma must be a finite number > 0 or "scale", got {self.gamma!r:.40}; try gamma="scale"')
 
     def __call__(self, A: Examples, B: Examples) -> Floats:
         if self.gamma == "scale":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 
 FACTORED = 0.7
@@ -9,6 +10,8 @@ FACTORED = 0.7
 BYTES = 13
 """Bytes per entry of the largest matrix: 8 for itself, 8 · FACTORED² = 3.9 for the factor of a smaller one, and the
 columns that correct it."""
+KEPT = 2**23
+"""Bytes below which it does not matter what becomes of freed memory."""
 MOST = 60_000
 """Rows that no matrix needs, however much memory there is: 43 GB, and a factor of them takes hours."""
 
@@ -20,6 +23,17 @@ def order_within(memory: float) -> int:
     8770
     """
     return min(int((memory / BYTES) ** 0.5), MOST)
+
+
+def give_back(used: int) -> None:
+    """Return freed memory to the system now, if so much was in use that it is worth the time.
+
+    The C library keeps up to 64 MB of it otherwise, of arrays below 32. A budget is for what a process takes, and a
+    large array finds no room in what is kept of smaller ones.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if used > KEPT else None
+    if trim is not None:
+        trim(0)
 
 
 def available_memory() -> int:

@@ -17,14 +17,17 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from pairlearn.errors import InputError, warn_user
+from pairlearn.errors import ConstantWarning, InputError, warn_user
 from pairlearn.examples import check_sides
 from pairlearn.features import note_features, same_features
 from pairlearn.functions.function import PairFunction
 from pairlearn.kernels import Gram, as_kernel
+from pairlearn.kernels.rows import is_positive
+from pairlearn.linalg.held import held_bytes
+from pairlearn.linalg.room import give_back
 from pairlearn.machines.parameters import constructor, parameter
 from pairlearn.machines.scale import Scale
-from pairlearn.machines.start import carry_over, feasible
+from pairlearn.machines.start import carry_over
 from pairlearn.machines.symmetry import Mirrored, sign_of
 from pairlearn.machines.training import Training, refuse_ignored_blocks
 from pairlearn.operators.build import Grams, Operation, build, refuse_large
@@ -33,6 +36,7 @@ from pairlearn.pairs import as_pairs
 from pairlearn.solvers import Callback, Solution, solver_for
 from pairlearn.solvers.clock import Clock
 from pairlearn.solvers.problem import Problem, Status
+from pairlearn.solvers.start import feasible
 from pairlearn.types import Bools, Examples, Floats, Ints
 
 ADVICE = {
@@ -45,6 +49,12 @@ OVERFLOW = "values of this kernel overflow on these pairs, so that nothing can b
 """What to do about a fit that ended above its tolerance, where starting again from there does not help."""
 
 
+CONSTANT = (
+    "nothing was learnt: there are 0 support pairs, and every pair is given {:.6g}. Give a smaller epsilon or a larger "
+    "C, or look at whether the targets differ at all"
+)
+GRACE = 2.0
+"""Seconds beyond 1.2 × its time budget that a fit may take without a word."""
 ONE = Scale()
 """Of labels, which have no unit."""
 
@@ -65,7 +75,7 @@ class PairMachine(BaseEstimator):
     random_state: int | None = None
     warm_start: bool = False
     mirrored: Mirrored = False
-    solver: Literal["active_set", "smo"] = "active_set"
+    solver: Literal["auto", "active_set", "nested", "interior", "splitting", "smo"] = "auto"
     callback: Callback | None = None
 
     def __init_subclass__(cls, parameters: str | None = None, **options: Any) -> None:
@@ -141,27 +151,31 @@ class PairMachine(BaseEstimator):
         self.support_bounded_: Bools = bounded[support]
         self.support_examples_: Ints = chosen.used_examples()
         bias = scale.centre + scale.size * solution.bias
+        give_back(operation.held + solution.taken)
         self.function_ = PairFunction.of(operation.kernel, chosen, scale.size * theta[support], bias)
         self.kkt_gap_, self.fit_status_, self.objective_ = solution.gap, str(solution.status), solution.objective
         self.n_support_, self.n_iter_, self.history_ = len(support), len(solution.history), solution.history
-        self.plan_ = operation.plan.after(solution.taken)
+        self.plan_ = operation.used(max(solution.taken, theta.nbytes + held_bytes(self.function_, training.pairs)))
+        self.path_ = solution.path
+        self.fit_seconds_ = training.clock.seconds
+        self.fit_verdict_ = self._verdict(solution)
         note_features(self, training.pairs)
         if solution.status is not Status.CONVERGED:
-            self._warn_of_the_end(solution, training.clock.seconds)
+            advice = ADVICE.get(solution.status, "the model is usable, and warm_start=True continues from here")
+            warn_user(f"{self.fit_verdict_}; {advice}", ConvergenceWarning)
+        elif len(support) == 0:
+            warn_user(CONSTANT.format(bias), ConstantWarning)
 
-    def _warn_of_the_end(self, solution: Solution, seconds: float) -> None:
-        advice = ADVICE.get(solution.status, "the model is usable, and warm_start=True continues from here")
+    def _verdict(self, solution: Solution) -> str:
+        """How the fit ended, in words: what stopped it where, and why so late if it took far more than its time."""
+        if solution.status is Status.CONVERGED:
+            return str(solution.status)
         end = "interrupted" if solution.status is Status.INTERRUPTED else f"stopped by {solution.status}"
-        late = self.time_budget is not None and seconds > 1.2 * self.time_budget + 2.0
-        warn_user(
-            f"{end} at KKT gap {solution.gap:.3g} > tol = {self.tol:g}; "
-            f"{advice}{self._why_so_late(solution, seconds) if late else ''}",
-            ConvergenceWarning,
-        )
-
-    def _why_so_late(self, solution: Solution, seconds: float) -> str:
+        words = f"{end} at KKT gap {solution.gap:.3g} > tol = {self.tol:g}"
+        if self.time_budget is None or self.fit_seconds_ <= 1.2 * self.time_budget + GRACE:
+            return words
         return (
-            f". It took {seconds:.3g} s instead of {self.time_budget:g}: one pass over all pairs takes "
+            f"{words}, after {self.fit_seconds_:.3g} s instead of {self.time_budget:g}: one pass over all pairs takes "
             f"{solution.pass_seconds:.2g} s here; allow more time, or train on fewer pairs"
         )
 
@@ -238,7 +252,7 @@ def check_positive(machine: Any, **examples: str) -> None:
     """Refuse parameters that are not finite and > 0; `examples` names them with a value to try."""
     for name, example in examples.items():
         value = getattr(machine, name)
-        if not (isinstance(value, (int, float, np.number)) and np.isfinite(value) and value > 0):
+        if not is_positive(value):
             raise InputError(f"{name} must be a finite number > 0, got {value!r}; try {name}={example}")
 
 

@@ -95,6 +95,15 @@ class PairSVR(
         """g of every pair, (n_pairs,)."""
         return self.decision_function(X)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of the predictions, whatever the size of the numbers: squares of 1e200 or 1e-200 never occur."""
+        targets, found = np.asarray(y, dtype=np.float64), self.predict(X)
+        largest = max(np.abs(targets).max(initial=0.0), np.abs(found).max(initial=0.0))
+        unit = largest if 0 < largest < np.inf else 1.0
+        from sklearn.metrics import r2_score  # loads scipy.stats, which learning and scoring pairs never need
+
+        return float(r2_score(targets / unit, found / unit, sample_weight=sample_weight))
+
 
 def check_targets(y: Any, pairs: Pairs, sign: int) -> Floats:
     """One finite number per pair; 0 for a reflexive pair where g(a, a) = −g(a, a)."""

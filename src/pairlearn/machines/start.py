@@ -8,6 +8,7 @@ from pairlearn.examples import count_examples, match_examples
 from pairlearn.functions.function import PairFunction
 from pairlearn.pairs import Pairs
 from pairlearn.solvers.problem import Problem
+from pairlearn.solvers.start import feasible
 from pairlearn.types import Bools, Floats, Ints
 
 
@@ -34,31 +35,6 @@ def carry_over(function: PairFunction, bounded: Bools, pairs: Pairs, problem: Pr
         target, found = _match_keys(old[chosen], new[places])
         theta[places[target]] = values[chosen[found]]
     return feasible(theta, problem)
-
-
-def feasible(theta: Floats, problem: Problem) -> Floats:
-    """Clip into the box; with a total, mend the sum on as few coefficients as possible.
-
-    Those that move towards zero come first, free ones before bounded ones; then all others in a mixed order, so that
-    no example gets more than its share.
-    """
-    theta = np.clip(theta, problem.lower, problem.upper)
-    if problem.total is None:
-        return theta
-    excess = float(theta.sum()) - problem.total
-    # Rounding errors are no excess: they would only take coefficients off their bounds.
-    if abs(excess) <= 1e-12 * (float(np.abs(theta).sum()) + abs(problem.total)):
-        return theta
-    room = theta - problem.lower if excess > 0 else problem.upper - theta
-    shrinks = (theta > 0) if excess > 0 else (theta < 0)
-    free = (theta > problem.lower) & (theta < problem.upper)
-    mixed = np.random.default_rng(0).permutation(len(theta))
-    order = mixed[np.lexsort((~free[mixed], ~shrinks[mixed]))]
-    # Towards zero means up to zero: what lies beyond counts as a new coefficient.
-    room = np.where(shrinks, np.minimum(room, np.abs(theta)), room)[order]
-    before = np.concatenate([[0.0], np.cumsum(room)[:-1]])
-    theta[order] -= np.sign(excess) * np.clip(abs(excess) - before, 0.0, room)
-    return np.clip(theta, problem.lower, problem.upper)
 
 
 # Pairs are matched by one number each, low · m + high for m examples: sorting numbers finds millions of them at once.

@@ -12,11 +12,11 @@ from pairlearn.errors import InputError
 from pairlearn.machines.machine import PairMachine, check_positive, operation_for, solve
 from pairlearn.machines.pair_svc import classification
 from pairlearn.machines.parameters import parameter
-from pairlearn.machines.start import feasible
 from pairlearn.machines.training import Training
 from pairlearn.pairs import Pairs, check_signs
 from pairlearn.solvers import Solution
 from pairlearn.solvers.problem import Problem, Status
+from pairlearn.solvers.start import feasible
 from pairlearn.types import Floats, Ints
 
 

@@ -2,7 +2,7 @@
 
 n pairs have n² kernel values: 100,000 pairs 80 GB of them. Solvers therefore never ask for the matrix, only for what an
 operator can do with it: its diagonal, blocks of a working set, and products with mostly empty vectors. A new operator
-has the three abstract methods; everything else follows from them.
+has the four abstract methods; everything else follows from them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,12 @@ from scipy.sparse.linalg import LinearOperator
 from pairlearn.types import Floats, Ints
 
 if TYPE_CHECKING:
-    from pairlearn.operators.thin import Thin
+    from pairlearn.operators.sandwich import Sandwich
+    from pairlearn.operators.thin import AnyThin
+
+
+PIECE = 2**16
+"""Pairs whose values of a product are looked at together: a certificate takes seven numbers for each of them."""
 
 
 class PairOperator(ABC):
@@ -31,6 +36,13 @@ class PairOperator(ABC):
     """Whether a product takes a kernel value for every pair and every non-zero coefficient, so that it grows with both.
 
     Where it does not, it takes the same few matrix products always."""
+
+    passed: int = 0
+    """Most bytes that a product or a block took on its way so far, the result included; by the shapes of its arrays."""
+
+    def passes(self, nbytes: int) -> None:
+        """Note that so many bytes were in use at once, beside what the operator holds."""
+        self.passed = max(self.passed, nbytes)
 
     @abstractmethod
     def diagonal(self) -> Floats:
@@ -53,7 +65,11 @@ class PairOperator(ABC):
         never holds n numbers.
         """
 
-    def thin(self) -> Thin | None:
+    @abstractmethod
+    def restricted(self, index: Ints) -> PairOperator:
+        """The same of these pairs alone, at the cost of these."""
+
+    def thin(self) -> AnyThin | None:
         """The same matrix as a thin product, where its rank is far below the number of pairs; None elsewhere.
 
         Solvers then take all pairs at once instead of a working set.
@@ -62,6 +78,10 @@ class PairOperator(ABC):
 
     def thin_size(self) -> tuple[int, int] | None:
         """(entries per row, order) of that form at most, before anything is computed of it; None without one."""
+        return None
+
+    def sandwich(self) -> Sandwich | None:
+        """The same matrix as products from both sides of a matrix over examples; None where it is no such one."""
         return None
 
     def add_product(self, coefficients: Floats, out: Floats) -> None:
@@ -93,6 +113,6 @@ class PairOperator(ABC):
         return LinearOperator(self.shape, matvec=self.__matmul__, rmatvec=self.__matmul__, dtype=self.dtype)
 
 
-def pieces(values: Floats, step: int = 2**18) -> Iterator[tuple[int, Floats]]:
+def pieces(values: Floats, step: int = PIECE) -> Iterator[tuple[int, Floats]]:
     """Values of all pairs as `blocks` gives them, so that whoever looks at them needs room for a piece only."""
     return ((start, values[start : start + step]) for start in range(0, len(values), step))

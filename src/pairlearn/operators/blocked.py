@@ -8,9 +8,10 @@ import numpy as np
 
 from pairlearn.kernels import Kernel
 from pairlearn.operators.base import PairOperator
+from pairlearn.operators.fill import blocks_of
 from pairlearn.operators.rows import PairRows, diagonal_by_parts
 from pairlearn.operators.source import AnySource
-from pairlearn.pair_kernels import Leaf, PairKernel, ViewKernel
+from pairlearn.pair_kernels import Leaf, PairKernel, Table, ViewKernel
 from pairlearn.types import Floats, Ints
 
 Sources = Mapping[Kernel | None, AnySource]
@@ -33,7 +34,20 @@ class BlockedOperator(PairOperator):
 
     def submatrix(self, rows: Ints, cols: Ints | None = None) -> Floats:
         cols = rows if cols is None else cols
+        self.passes(self._passing(len(rows), len(cols)))
         return kernel_block(self.kernel, self.sources, self.pairs.take(rows), self.pairs.take(cols))
+
+    def restricted(self, index: Ints) -> BlockedOperator:
+        part = BlockedOperator(self.kernel, self.sources, self.pairs.take(index))
+        part.block_bytes = self.block_bytes
+        return part
+
+    def _passing(self, n_rows: int, n_cols: int) -> int:
+        """Bytes of a block: the sum so far, a product so far and one factor of it; views compare in two blocks."""
+        leaves = self.kernel.leaves
+        factors = [blocks_of(leaf) if isinstance(leaf, Table) else 2 for leaf in leaves]
+        values = max((source.passing(n_rows, n_cols) for source in self.sources.values()), default=0)
+        return 8 * n_rows * n_cols * (min(2, len(leaves) - 1) + max(factors)) + values
 
     def blocks(self, coefficients: Floats) -> Iterator[tuple[int, Floats]]:
         used = np.nonzero(coefficients)[0]

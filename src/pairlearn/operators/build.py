@@ -8,10 +8,12 @@ import numpy as np
 
 from pairlearn.examples import count_examples
 from pairlearn.kernels import Gram, Kernel
-from pairlearn.kernels.gram import check_definite, gram_matrix
+from pairlearn.kernels.gram import BLOCK, check_definite, gram_matrix
+from pairlearn.linalg.held import held_bytes
+from pairlearn.linalg.room import give_back
 from pairlearn.operators.base import PairOperator
 from pairlearn.operators.blocked import BlockedOperator
-from pairlearn.operators.plan import Plan, check_budget, make_plan, refuse_hopeless
+from pairlearn.operators.plan import PER_FIT, Plan, check_budget, make_plan, refuse_hopeless
 from pairlearn.operators.product import FeatureOperator, ProductOperator, SumOperator
 from pairlearn.operators.resolve import Resolved, resolve, shown_width
 from pairlearn.operators.source import AnySource, Source, join_sources
@@ -25,11 +27,20 @@ Grams = tuple[Gram | None, Gram | None]
 
 @dataclass(frozen=True)
 class Operation:
-    """An operator on training pairs, the plan behind it and the resolved kernel."""
+    """An operator on training pairs, the plan behind it and the resolved kernel.
+
+    `held` is what a fit holds from now to its end, in bytes; `building` what was in use beside it until now.
+    """
 
     operator: PairOperator
     plan: Plan
     kernel: PairKernel
+    held: int
+    building: int
+
+    def used(self, taken: int) -> Plan:
+        """The plan after a fit; `taken` is what its solver reports (`Solution.taken`)."""
+        return self.plan.after(self.held + max(taken, self.operator.passed, self.building))
 
 
 def build(
@@ -48,6 +59,7 @@ def build(
     [7.0, 14.0, 28.0]
     """
     resolved = resolve(kernel, pairs)
+    give_back(sum(resolved.copies))
     columns = view_features(resolved)
     plan = make_plan(
         resolved.kernel,
@@ -61,7 +73,16 @@ def build(
     )
     operator = construct(resolved, plan, columns, grams)
     operator.block_bytes = plan.block_bytes
-    return Operation(operator, plan, resolved.kernel)
+    held = sum(PER_FIT.values()) * len(pairs) + held_bytes(operator, pairs, grams)
+    operation = Operation(operator, plan, resolved.kernel, held, passing(resolved, plan))
+    give_back(held + operation.building)
+    return operation
+
+
+def passing(resolved: Resolved, plan: Plan) -> int:
+    """Bytes in use while the operator is built, beside what it holds: examples on their way, rows of a Gram matrix."""
+    rows = min(BLOCK, 8 * max(resolved.sizes) ** 2) if plan.gram else 0
+    return resolved.copies[1] + 2 * rows
 
 
 def refuse_large(kernel: PairKernel, pairs: Pairs, orders: int, memory_budget: float | None) -> None:

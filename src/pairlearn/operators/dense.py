@@ -26,6 +26,9 @@ class DenseOperator(PairOperator):
     def submatrix(self, rows: Ints, cols: Ints | None = None) -> Floats:
         return self.matrix[np.ix_(rows, rows if cols is None else cols)]
 
+    def restricted(self, index: Ints) -> DenseOperator:
+        return DenseOperator(self.submatrix(index))
+
     def blocks(self, coefficients: Floats) -> Iterator[tuple[int, Floats]]:
         used = np.nonzero(coefficients)[0]
         few = 4 * len(used) < self.n_pairs

@@ -34,6 +34,14 @@ def fill(table: Table, K: Floats, rows: Places, cols: Places) -> Floats:
     return out
 
 
+def blocks_of(table: Table) -> int:
+    """Blocks of the size of its result that `fill` takes, with the result: more where no compiled loop serves.
+
+    These are the four look-ups, the sum so far, one term and the sum of both.
+    """
+    return 7 if weights(table) is None else 1
+
+
 def fill_apart(table: Table, K: Floats, L: Floats, rows: Places, cols: Places) -> Floats:
     """The same for two domains: K compares left examples, L right ones, and ad = bc = 0."""
     (a, b), (c, d) = rows, cols

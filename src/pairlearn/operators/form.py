@@ -14,6 +14,7 @@ from scipy import sparse
 
 from pairlearn import loops
 from pairlearn.linalg.symmetric import add_transpose
+from pairlearn.linalg.tiles import product
 from pairlearn.pair_kernels import Table
 from pairlearn.types import Floats, Ints
 
@@ -64,13 +65,13 @@ class Mixed:
 
     def after(self, E: Floats) -> Floats:
         """E @ itself."""
-        product = E * self.own
+        total = E * self.own
         for weight, A in ((self.straight, self.A), (self.swapped, self.A.T)):
             if weight:
-                part = E @ A
+                part = product(E, A)
                 part *= weight
-                product += part
-        return product
+                total += part
+        return total
 
     def toarray(self) -> Floats:
         """The matrix."""
@@ -226,9 +227,13 @@ def fold(matrix: Matrix, Z: Floats | None, W: Floats | None) -> Matrix:
 
     Rounding would leave the last bits of a symmetric product unequal, and g(a, b) ≠ g(b, a) with them.
     """
-    folded = matrix if W is None else matrix @ W
-    folded = folded if Z is None else (folded.T @ Z).T
+    folded = matrix if W is None else _product(matrix, W)
+    folded = folded if Z is None else _product(folded.T, Z).T
     return 0.5 * (folded + folded.T) if Z is W and Z is not None and _is_symmetric(matrix) else folded
+
+
+def _product(matrix: Matrix, Z: Floats) -> Floats:
+    return product(matrix, Z) if isinstance(matrix, np.ndarray) else matrix @ Z
 
 
 def times(E: Floats, matrix: Matrix) -> Floats:
@@ -236,7 +241,7 @@ def times(E: Floats, matrix: Matrix) -> Floats:
     matrix = factor(matrix)
     if isinstance(matrix, Mixed):
         return matrix.after(E)
-    return (matrix.T @ E.T).T if sparse.issparse(matrix) else E @ matrix
+    return (matrix.T @ E.T).T if sparse.issparse(matrix) else product(E, matrix)
 
 
 def factor(matrix: Matrix) -> Matrix:

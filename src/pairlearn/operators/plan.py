@@ -14,25 +14,22 @@ from typing import Literal
 
 from pairlearn.errors import InputError, TooLargeError
 from pairlearn.kernels import Kernel
+from pairlearn.linalg.cholesky import packed_bytes
 from pairlearn.linalg.room import BYTES, available_memory, order_within
-from pairlearn.operators.source import PART
+from pairlearn.operators.source import PART, PER_SUM
 from pairlearn.pair_kernels import PairKernel
 from pairlearn.words import counted, crossed
 
 Kind = Literal["product", "blocked"]
-PER_PAIR = {
+PER_FIT = {"number among the given pairs": 8, "label": 8, "box, lower and upper bound": 24}
+"""Bytes per pair that every fit holds."""
+PER_PAIR = PER_FIT | {
     "left and right example, or the order by these": 8,
-    "number among the given pairs": 8,
-    "label": 8,
-    "box, lower and upper bound": 24,
-    "coefficient and residual": 16,
-    "keys, noise and partition that choose a working set; or change and product of a step": 20,
+    "coefficient, the best so far, residual, change of a step": 32,
 }
-"""Bytes per pair that a fit holds or passes through, whatever the kernel."""
+"""The same with what operators may hold and solvers do."""
 PER_ENTRY = 2.4
 """Gram matrices' worth of a fast product over one: itself, its product with the coefficients, their sparse sums."""
-PER_SUM = 120
-"""Bytes per pair while the coefficients of PART pairs at most are summed up by their examples, in sparse matrices."""
 PER_FEATURE = 3
 """Tables of features: themselves, their product with the coefficients, those of a working set."""
 PER_BLOCK = {True: 1, False: 6}
@@ -66,9 +63,9 @@ class Plan:
         """Bytes that one block of kernel values may take."""
         return block_bytes(self.budget)
 
-    def after(self, taken: int) -> Plan:
-        """The same after a fit whose solver took so many bytes: `bytes` is what was used then."""
-        return replace(self, bytes=self.budget - self.memory + min(taken, self.memory))
+    def after(self, used: int) -> Plan:
+        """The same after a fit that used so many bytes."""
+        return replace(self, bytes=used)
 
     def __str__(self) -> str:
         held = "base Gram matrix held" if self.gram else "base kernel values computed anew"
@@ -159,6 +156,7 @@ def make_plan(
     rest = budget - choice.fixed
     if rest < LEAST_SET:
         raise too_large(n_pairs, sizes, least_budget(needs.pairs), budget)
+    rest = max(LEAST_SET, rest - packed_bytes(order_within(rest)))
     working_set = order_within(rest)
     most = choice.fixed + BYTES * min(n_pairs, working_set) ** 2
     return Plan(choice.kind, choice.gram, working_set, most, budget, rest)

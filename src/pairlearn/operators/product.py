@@ -10,13 +10,16 @@ import numpy as np
 from scipy import sparse
 
 from pairlearn import loops
+from pairlearn.linalg.held import held_bytes
 from pairlearn.linalg.symmetric import transposed
-from pairlearn.linalg.threads import blas_threads
-from pairlearn.operators.base import PairOperator, pieces
-from pairlearn.operators.form import Matrix, PairForm, SideForm, factor, is_few, slices, times
+from pairlearn.linalg.tiles import product
+from pairlearn.operators.base import PIECE, PairOperator, pieces
+from pairlearn.operators.fill import blocks_of
+from pairlearn.operators.form import ROWS, Matrix, Mixed, PairForm, SideForm, factor, is_few, slices, times
 from pairlearn.operators.rows import PairRows, diagonal_by_parts
-from pairlearn.operators.source import AnySource, Source
-from pairlearn.operators.thin import Thin, projection, thin_table
+from pairlearn.operators.sandwich import Sandwich, sandwich_of
+from pairlearn.operators.source import PART, PER_SUM, AnySource, Source
+from pairlearn.operators.thin import AnyThin, Columns, beside, thin_size, thin_table
 from pairlearn.pair_kernels import Table
 from pairlearn.pairs import Triangle
 from pairlearn.types import Floats, Ints
@@ -54,13 +57,23 @@ class ProductOperator(PairOperator):
 
     def submatrix(self, rows: Ints, cols: Ints | None = None) -> Floats:
         cols = rows if cols is None else cols
+        block = 8 * len(rows) * len(cols) * blocks_of(self.table)
+        self.passes(block + self.source.passing(len(rows), len(cols)))
         return self.source.table_block(self.table, self.pairs.take(rows), self.pairs.take(cols))
 
-    def thin(self) -> Thin | None:
+    def restricted(self, index: Ints) -> ProductOperator:
+        part = ProductOperator(self.table, self.source, self.pairs.left[index], self.pairs.right[index])
+        part.block_bytes = self.block_bytes
+        return part
+
+    def thin(self) -> AnyThin | None:
         return thin_table(self.table, self.source, self.pairs.left, self.pairs.right)
 
     def thin_size(self) -> tuple[int, int] | None:
-        return None if projection(self.table, self.source) is None else (2, self.source.left.rows.shape[1])
+        return thin_size(self.table, self.source)
+
+    def sandwich(self) -> Sandwich | None:
+        return sandwich_of(self.table, self.source, self.pairs.left, self.pairs.right)
 
     def form(self, coefficients: Floats) -> PairForm:
         """The quadratic form of these coefficients over the rows of examples."""
@@ -68,10 +81,10 @@ class ProductOperator(PairOperator):
 
     def blocks(self, coefficients: Floats) -> Iterator[tuple[int, Floats]]:
         form, E, F = self.form(coefficients), self.source.left.rows, self.source.right.rows
-        with blas_threads(2.0 * E.shape[0] * E.shape[1] ** 2):
-            at_left = _side_values(self.source.left, form.left, form.constant)
-            at_right = at_left if form.same_sides else _side_values(self.source.right, form.right, form.constant)
-            crossed = None if form.cross is None else Crossed.of(self.source.left, form.cross)
+        at_left = _side_values(self.source.left, form.left, form.constant)
+        at_right = at_left if form.same_sides else _side_values(self.source.right, form.right, form.constant)
+        crossed = None if form.cross is None else Crossed.of(self.source.left, form.cross)
+        self.passes(self._passing(form, crossed, int(np.count_nonzero(coefficients))))
         if crossed is not None and self.triangle is not None:
             yield from self._triangle_blocks(crossed, E, at_left, at_right, self.triangle)
         elif crossed is not None and self._order is not None:
@@ -79,6 +92,19 @@ class ProductOperator(PairOperator):
         else:
             T = None if crossed is None else crossed.all_rows()
             yield from self._sampled_blocks(T, F, at_left, at_right)
+
+    def _passing(self, form: PairForm, crossed: Crossed | None, count: int) -> int:
+        """Bytes of a product with so many coefficients: while these are summed up, then with row blocks of T and T Fᵀ.
+
+        Gathered values come all at once.
+        """
+        (m, width), others = self.source.left.rows.shape, self.source.right.n_examples
+        whole, gathered = crossed is not None and crossed.whole is not None, self._order is not None
+        step = max(64, -(-m // ROWS)) * ((1 if whole else 3) * width + (others if gathered or self.triangle else 0))
+        held = held_bytes((form, crossed), self.source)
+        by_loop = isinstance(form.cross, (np.ndarray, Mixed)) and self.source.left.features is None
+        sums = 0 if by_loop else PER_SUM * min(count, PART)
+        return max(sums, held + 8 * step + (8 * self.n_pairs if gathered else 0))
 
     def _triangle_blocks(
         self, crossed: Crossed, E: Floats, at_left: Floats, at_right: Floats, triangle: Triangle
@@ -88,8 +114,7 @@ class ProductOperator(PairOperator):
         offsets = np.asarray(triangle.offset(np.arange(len(E) + 1, dtype=np.int64)))
         for rows in slices(len(E)):
             start, stop = offsets[rows.start], offsets[rows.stop]
-            with blas_threads(2.0 * self.n_pairs * E.shape[1]):
-                S = crossed.rows(rows) @ E[rows.start :].T
+            S = product(crossed.rows(rows), E[rows.start :].T)
             values = np.zeros(stop - start)
             loops.products.add_triangle(S, rows.start, shift, offsets - start, at_left, at_right, values)
             yield int(start), values
@@ -100,15 +125,14 @@ class ProductOperator(PairOperator):
         for number, rows in enumerate(slices(len(at_left))):
             chosen = order[self._starts[number] : self._starts[number + 1]]
             if len(chosen):
-                with blas_threads(2.0 * len(at_left) * F.size):
-                    S = crossed.rows(rows) @ F.T
+                S = product(crossed.rows(rows), F.T)
                 loops.products.add_gathered(S, rows.start, chosen, left, right, at_left, at_right, values)
         return values
 
     def _sampled_blocks(
-        self, T: Floats | None, F: Floats, at_left: Floats, at_right: Floats, step: int = 2**20
+        self, T: Floats | None, F: Floats, at_left: Floats, at_right: Floats, step: int = PIECE
     ) -> Iterator[tuple[int, Floats]]:
-        """Few pairs: one dot product each, a million pairs at a time."""
+        """Few pairs: one dot product each, some pairs at a time."""
         for start in range(0, self.n_pairs, step):
             left, right = self.pairs.left[start : start + step], self.pairs.right[start : start + step]
             values = np.zeros(len(left))
@@ -184,8 +208,11 @@ class FeatureOperator(PairOperator):
         self.Z = Z
         self.n_pairs = len(Z)
 
-    def thin(self) -> Thin | None:
-        return Thin(sparse.csr_array(self.Z), np.eye(self.Z.shape[1]))
+    def restricted(self, index: Ints) -> FeatureOperator:
+        return FeatureOperator(self.Z[index])
+
+    def thin(self) -> AnyThin | None:
+        return Columns(self.Z)
 
     def thin_size(self) -> tuple[int, int] | None:
         return self.Z.shape[1], self.Z.shape[1]
@@ -194,9 +221,12 @@ class FeatureOperator(PairOperator):
         return np.einsum("ij,ij->i", self.Z, self.Z)
 
     def submatrix(self, rows: Ints, cols: Ints | None = None) -> Floats:
-        return self.Z[rows] @ self.Z[rows if cols is None else cols].T
+        cols = rows if cols is None else cols
+        self.passes(8 * (len(rows) * len(cols) + (len(rows) + len(cols)) * self.Z.shape[1]))
+        return product(self.Z[rows], self.Z[cols].T)
 
     def blocks(self, coefficients: Floats) -> Iterator[tuple[int, Floats]]:
+        self.passes(8 * self.n_pairs)
         yield from pieces(self.Z @ (coefficients @ self.Z))
 
 
@@ -208,10 +238,13 @@ class SumOperator(PairOperator):
         self.n_pairs = parts[0].n_pairs
         self.grows = any(part.grows for part in parts)
 
-    def thin(self) -> Thin | None:
+    def restricted(self, index: Ints) -> SumOperator:
+        return SumOperator([part.restricted(index) for part in self.parts])
+
+    def thin(self) -> AnyThin | None:
         parts = [part.thin() for part in self.parts]
         found = [part for part in parts if part is not None]
-        return reduce(Thin.beside, found) if len(found) == len(parts) else None
+        return reduce(beside, found) if len(found) == len(parts) else None
 
     def thin_size(self) -> tuple[int, int] | None:
         sizes = [part.thin_size() for part in self.parts]
@@ -228,10 +261,12 @@ class SumOperator(PairOperator):
         total = self.parts[0].submatrix(rows, cols)
         for part in self.parts[1:]:
             total += part.submatrix(rows, cols)
+        self.passes(total.nbytes + max(part.passed for part in self.parts))
         return total
 
     def blocks(self, coefficients: Floats) -> Iterator[tuple[int, Floats]]:
         total = np.zeros(self.n_pairs)
         for part in self.parts:
             part.add_product(coefficients, total)
+        self.passes(total.nbytes + max(part.passed for part in self.parts))
         yield from pieces(total)

@@ -16,6 +16,7 @@ import numpy as np
 
 from pairlearn.examples import by_blocks, count_examples, take_examples
 from pairlearn.kernels import Kernel
+from pairlearn.linalg.tiles import product
 from pairlearn.operators.fill import fill, fill_apart, fill_self
 from pairlearn.operators.form import FEW, PairForm, Sums
 from pairlearn.operators.rows import PairRows
@@ -28,6 +29,8 @@ others then cost little more than themselves."""
 
 PART = 2**15
 """Pairs with coefficients that are summed up together where a form is the sum of parts."""
+PER_SUM = 120
+"""Bytes per pair while the coefficients of PART pairs at most are summed up by their examples, in sparse matrices."""
 MANY = 2**15
 """Coefficients from which on a matrix of all sums is worth a compiled loop."""
 
@@ -72,7 +75,7 @@ class Source:
         if self.matrix is not None:
             return self.matrix[np.ix_(rows, cols)]
         if self.features is not None:
-            return self.features[rows] @ self.features[cols].T
+            return product(self.features[rows], self.features[cols].T)
         return self.kernel(take_examples(self.examples, rows), take_examples(self.examples, cols))
 
     def compact(self, rows: Ints, cols: Ints) -> tuple[Floats, Ints, Ints]:
@@ -108,6 +111,13 @@ class Source:
         (a, b), (c, d) = np.split(row_places, 2), np.split(col_places, 2)
         return fill(table, K, (a, b), (c, d))
 
+    def passing(self, n_rows: int, n_cols: int) -> int:
+        """Bytes of base kernel values between the examples of so many pairs, where no matrix is held."""
+        if self.matrix is not None:
+            return 0
+        a, b = (min(self.n_examples, 2 * n) for n in (n_rows, n_cols))
+        return 8 * (a * b + (0 if self.features is None else (a + b) * self.features.shape[1]))
+
     def table_diagonal(self, table: Table, pairs: PairRows) -> Floats:
         """Value of one table of every pair with itself, (n,)."""
         a, b = pairs.left, pairs.right
@@ -138,6 +148,10 @@ class TwoSources:
         K, a, c = self.left.compact(rows.left, cols.left)
         L, b, d = self.right.compact(rows.right, cols.right)
         return fill_apart(table, K, L, (a, b), (c, d))
+
+    def passing(self, n_rows: int, n_cols: int) -> int:
+        """Bytes of base kernel values between the examples of so many pairs, where no matrix is held."""
+        return self.left.passing(n_rows, n_cols) + self.right.passing(n_rows, n_cols)
 
     def table_diagonal(self, table: Table, pairs: PairRows) -> Floats:
         """Value of one table of every pair with itself, (n,)."""

@@ -1,26 +1,39 @@
-"""Gram matrices of low rank with a sparse row per pair: differences and sums of examples, features of pairs."""
+"""Gram matrices of low rank: a sparse row per pair over the examples, or few explicit features of each pair.
+
+Interior points solve systems with K + D, D diagonal, n × n; where K = GGᵀ with few columns they need r × r ones only.
+`Thin` holds G as S L, two entries per row of S (differences and sums of many examples); `Columns` holds G itself, one
+row of features per pair (a linear base in few dimensions, features that came with the pairs).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import blas, block_diag, lapack
+from scipy.linalg import block_diag, lapack
 
 from pairlearn import loops
-from pairlearn.linalg.threads import blas_threads
+from pairlearn.linalg.pool import POOL
+from pairlearn.linalg.tiles import evenly, product
 from pairlearn.operators.source import AnySource, Source
 from pairlearn.pair_kernels import Table
 from pairlearn.pair_kernels.catalog import PROJECTIONS
+from pairlearn.pair_kernels.table import weights
 from pairlearn.types import Floats, Ints
+
+PART = 2**13
+"""Pairs whose features are weighted or computed together."""
+FEW_EXAMPLES = 8
+"""Examples per feature from which on a row of features per pair is less work than a matrix of all examples."""
+COLUMNS = 256
+"""Columns of a tile of a product with a triangle."""
 
 
 @dataclass(frozen=True)
 class Thin:
     """K = S L (S L)ᵀ with S sparse (n, k) and L dense (k, r); r is far below n.
-
-    Interior points solve systems with K + D, D diagonal, n × n; through this form they need r × r ones only.
 
     `triangular` says that L is square, lower triangular and column-major, which halves the work.
     """
@@ -33,6 +46,9 @@ class Thin:
     def rank(self) -> int:
         """Upper bound of the rank of K."""
         return self.L.shape[1]
+
+    def __len__(self) -> int:
+        return int(self.S.shape[0])
 
     @property
     def nbytes(self) -> int:
@@ -58,34 +74,185 @@ class Thin:
         W = np.zeros((k, k), order="F")
         # W is symmetric, so its transpose may be filled row by row.
         loops.products.add_weighted_gram(self.S.indptr, self.S.indices, self.S.data, d, W.T)
-        with blas_threads(4.0 * k**2 * self.rank):
-            if not self.triangular:
-                return np.asfortranarray(self.L.T @ (W @ self.L))
-            W = blas.dtrmm(1.0, self.L, W, side=1, lower=1, overwrite_b=1)
-            return blas.dtrmm(1.0, self.L, W, side=0, lower=1, trans_a=1, overwrite_b=1)
-
-    def beside(self, other: Thin) -> Thin:
-        """The sum of two such matrices on the same pairs."""
-        return Thin(sparse.hstack([self.S, other.S], format="csr"), block_diag(self.L, other.L))
+        if not self.triangular:
+            return np.asfortranarray(product(self.L.T, product(W, self.L)))
+        return _after_triangle(self.L, _after_triangle(self.L, W).T)
 
 
-def projection(table: Table, source: AnySource) -> tuple[float, float] | None:
+@dataclass(frozen=True)
+class Columns:
+    """K = GGᵀ, a row of G per pair, (n, r).
+
+    >>> form = Columns(np.array([[1.0, 2.0], [0.0, 1.0]]))
+    >>> (form @ np.ones(2)).tolist(), form.weighted(np.ones(2)).tolist()
+    ([7.0, 3.0], [[1.0, 2.0], [2.0, 5.0]])
+    """
+
+    G: Floats
+
+    @property
+    def rank(self) -> int:
+        """Upper bound of the rank of K."""
+        return self.G.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.G)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of G, of a weighted part of its rows and of two systems of its columns."""
+        return int(self.G.nbytes + 8 * min(len(self), PART) * self.rank + 16 * self.rank**2)
+
+    def __matmul__(self, x: Floats) -> Floats:
+        """K x."""
+        return self.spread(self.gathered(x))
+
+    def gathered(self, x: Floats) -> Floats:
+        """Gᵀ x, (r,)."""
+        return x @ self.G
+
+    def spread(self, y: Floats) -> Floats:
+        """G y, (n,)."""
+        return self.G @ y
+
+    def weighted(self, d: Floats) -> Floats:
+        """Gᵀ diag(d) G, (r, r), some rows after the other: no scaled copy of the whole is made."""
+        W = np.zeros((self.rank, self.rank), order="F")
+        for start in range(0, len(self), PART):
+            rows = self.G[start : start + PART]
+            W += product(rows.T, d[start : start + PART, None] * rows)
+        return W
+
+
+def _after_triangle(L: Floats, W: Floats) -> Floats:
+    """W L, column-major, for a lower triangle L: the rows above the diagonal are left out of every tile of columns."""
+    out = np.empty((len(W), len(L)), order="F")
+    parts = evenly(len(L), -(-len(L) // COLUMNS))
+
+    def tile(number: int) -> None:
+        at = parts[number]
+        np.matmul(L[at.start :, at].T, W[:, at.start :].T, out=out[:, at].T)
+
+    POOL.run(tile, len(parts))
+    return out
+
+
+AnyThin = Thin | Columns
+
+
+def beside(first: AnyThin, second: AnyThin) -> AnyThin:
+    """The sum of two such matrices on the same pairs."""
+    if isinstance(first, Columns) and isinstance(second, Columns):
+        return Columns(np.hstack([first.G, second.G]))
+    one, two = _sparse(first), _sparse(second)
+    return Thin(sparse.hstack([one.S, two.S], format="csr"), block_diag(one.L, two.L))
+
+
+def _sparse(form: AnyThin) -> Thin:
+    return form if isinstance(form, Thin) else Thin(sparse.csr_array(form.G), np.eye(form.rank))
+
+
+# --------------------------------------------------------------------------- tables over one table of examples
+
+
+def thin_size(table: Table, source: AnySource) -> tuple[int, int] | None:
+    """(entries per row, columns) of the form at most, before anything is computed of it; None without one."""
+    if not isinstance(source, Source):
+        return None
+    width = features_of(table, source)
+    if width is not None and not _spans_examples(table, source):
+        return width, width
+    return None if projection(table, source) is None else (2, source.rows.shape[1])
+
+
+def thin_table(table: Table, source: AnySource, left: Ints, right: Ints) -> AnyThin | None:
+    """The form of a table over pairs of one table of examples, None where it has none."""
+    if not isinstance(source, Source):
+        return None
+    if source.features is not None and features_of(table, source) and not _spans_examples(table, source):
+        return Columns(pair_features(table, source.features, left, right))
+    return _differences(table, source, left, right)
+
+
+def _spans_examples(table: Table, source: Source) -> bool:
+    """Whether two entries per pair and a matrix of examples are less work than features of each pair."""
+    return projection(table, source) is not None and source.rows.shape[1] * FEW_EXAMPLES > source.n_examples
+
+
+def features_of(table: Table, source: Source) -> int | None:
+    """Number of explicit features of a pair under this table, None where it has none."""
+    if source.features is None or (parts := _parts(table)) is None:
+        return None
+    return sum(_width(name, source.features.shape[1]) for name in parts)
+
+
+def pair_features(table: Table, F: Floats, left: Ints, right: Ints) -> Floats:
+    """φ with K = φφᵀ, (n, D): every part of the table has its own columns.
+
+    With s = a + b, t = a − b the parts are 1, s, t, and the symmetric matrices ssᵀ, ttᵀ, (abᵀ + baᵀ)/2 and the
+    antisymmetric (abᵀ − baᵀ)/2, off-diagonal entries times √2, so that inner products are those of the matrices.
+    """
+    parts = _parts(table) or {}
+    out = np.empty((len(left), sum(_width(name, F.shape[1]) for name in parts)))
+    for start in range(0, len(left), PART):
+        a, b = F[left[start : start + PART]], F[right[start : start + PART]]
+        first = 0
+        for name, weight in parts.items():
+            columns = np.sqrt(weight) * FEATURES[name](a, b)
+            out[start : start + PART, first : first + columns.shape[1]] = columns
+            first += columns.shape[1]
+    return out
+
+
+def _width(name: str, d: int) -> int:
+    return FEATURES[name](np.zeros((0, d)), np.zeros((0, d))).shape[1]
+
+
+def _parts(table: Table) -> dict[str, float] | None:
+    """The parts of a table and their weights, None where one of them is negative or mixes s and t."""
+    w = weights(table)
+    if w is None or w[5] != 0.0:
+        return None
+    names = dict(zip(FEATURES, [w[0], w[1], w[2], w[3], w[4], w[6] + w[7], w[6] - w[7]], strict=True))
+    return {name: weight for name, weight in names.items() if weight} if min(names.values()) >= 0 else None
+
+
+def _square(a: Floats, b: Floats, sign: float = 1.0) -> Floats:
+    """(abᵀ ± baᵀ)/2 on and above the diagonal (−: above), off-diagonal entries times √2, (n, D)."""
+    i, j = np.triu_indices(a.shape[1], 0 if sign > 0 else 1)
+    both = a[:, i] * b[:, j] + sign * (a[:, j] * b[:, i])
+    return both * np.where(i == j, 0.5, np.sqrt(0.5))
+
+
+FEATURES: dict[str, Callable[[Floats, Floats], Floats]] = {
+    "one": lambda a, b: np.ones((len(a), 1)),
+    "sum": lambda a, b: a + b,
+    "difference": lambda a, b: a - b,
+    "sum_squared": lambda a, b: _square(a + b, a + b),
+    "difference_squared": lambda a, b: _square(a - b, a - b),
+    "tensor": _square,
+    "wedge": lambda a, b: _square(a, b, -1.0),
+}
+"""Features of a pair whose inner products are 1, s, t, s², t², ½(ac·bd + ad·bc) and ½(ac·bd − ad·bc) of `weights`."""
+
+
+def projection(table: Table, source: Source) -> tuple[float, float] | None:
     """(w, sign) where the table is w(φ(a) ± φ(b))·(φ(c) ± φ(d)) on one table of examples, else None."""
     scale = dict(table.terms).get(("ac",), 0.0)
     for name, sign in (("difference", -1.0), ("direct_sum", 1.0)):
-        if isinstance(source, Source) and scale > 0 and table.terms == PROJECTIONS[name].scaled(2.0 * scale).terms:
+        if scale > 0 and table.terms == PROJECTIONS[name].scaled(2.0 * scale).terms:
             return scale, sign
     return None
 
 
-def thin_table(table: Table, source: AnySource, left: Ints, right: Ints) -> Thin | None:
+def _differences(table: Table, source: Source, left: Ints, right: Ints) -> Thin | None:
     """½(e_a ± e_b) K (e_c ± e_d)ᵀ for multiples of `difference` and `direct_sum` on one table, else None.
 
     Their value is an inner product of φ(a) ± φ(b) and φ(c) ± φ(d), so with K = L Lᵀ a row of S has two entries ±√w,
     at the examples of its pair.
     """
     found = projection(table, source)
-    if found is None or not isinstance(source, Source):
+    if found is None:
         return None
     scale, sign = found
     order, L = _rows(source)

@@ -6,17 +6,18 @@ from pairlearn.errors import SymmetryError
 from pairlearn.kernels import Kernel, as_kernel
 from pairlearn.pair_kernels.kernel import PairKernel, from_table, from_view
 from pairlearn.pair_kernels.table import table
-from pairlearn.pair_kernels.views import BLOCKS, Blocks, ViewKernel
+from pairlearn.pair_kernels.views import BLOCKS, Blocks, InvariantColumns, ViewKernel
 
 
-def on_invariant(kernel: str | Kernel = "linear") -> PairKernel:
-    """k(z, z') on the features that stay when a pair is swapped: symmetric.
+def on_invariant(kernel: str | Kernel = "linear", columns: tuple[int, int] | None = None) -> PairKernel:
+    """k(z, z') on the features that stay when a pair is swapped, or on columns start … stop − 1 of them: symmetric.
 
     >>> import pairlearn as pl
     >>> (pl.pair_kernel("tensor") + pl.pair_kernels.on_invariant("rbf")).symmetry
     'symmetric'
     """
-    return from_view(ViewKernel(Blocks(("invariant",)), as_kernel(kernel)))
+    view = Blocks(("invariant",)) if columns is None else InvariantColumns(*columns)
+    return from_view(ViewKernel(view, as_kernel(kernel)))
 
 
 def on_signed(kernel: str | Kernel = "linear") -> PairKernel:

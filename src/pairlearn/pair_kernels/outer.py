@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from pairlearn.errors import InputError
-from pairlearn.kernels.rows import check_degree
+from pairlearn.kernels.rows import check_degree, is_positive
 from pairlearn.types import Floats
 
 
@@ -54,8 +54,8 @@ class GaussianOf:
     needs_self: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not self.gamma > 0:
-            raise InputError(f"gamma must be > 0, got {self.gamma!r}; try 1.0")
+        if not is_positive(self.gamma):
+            raise InputError(f"gamma must be a finite number > 0, got {self.gamma!r:.40}; try 1.0")
 
     @property
     def parity(self) -> int:

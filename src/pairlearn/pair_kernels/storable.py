@@ -9,11 +9,11 @@ from pairlearn.pair_kernels.kernel import Expression, PairKernel
 from pairlearn.pair_kernels.outer import GaussianOf, Power
 from pairlearn.pair_kernels.scored import ModelScores
 from pairlearn.pair_kernels.table import Table
-from pairlearn.pair_kernels.views import Blocks, ViewKernel
+from pairlearn.pair_kernels.views import Blocks, InvariantColumns, ViewKernel
 
 STORABLE: tuple[type[Any], ...] = (
     *(PairKernel, Table, Expression, Power, GaussianOf),
-    *(ViewKernel, Blocks, ModelScores, Arcs, Finite),
+    *(ViewKernel, Blocks, InvariantColumns, ModelScores, Arcs, Finite),
 )
 """A pair kernel is made of these alone, so a new name in the catalog needs no entry here."""
 RENAMED = {"Seen": "ViewKernel", "Scored": "ModelScores"}

@@ -102,6 +102,38 @@ class Blocks(PairsOnly):
         return "order-invariant" if kernel.isotropic else "none"
 
 
+@dataclass(frozen=True)
+class InvariantColumns(PairsOnly):
+    """The columns start … stop − 1 of the `invariant` block, where parts of it have kernels of their own.
+
+    >>> import numpy as np, pairlearn as pl
+    >>> pairs = pl.Pairs(np.eye(2), [0], [1], invariant=[[7.0, 8.0, 9.0]])
+    >>> InvariantColumns(1, 3).show(pairs).tolist()
+    [[8.0, 9.0]]
+    """
+
+    start: int
+    stop: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start < self.stop:
+            raise InputError(f"columns go from start to stop, 0 ≤ start < stop, got {self.start} and {self.stop}")
+
+    @property
+    def blocks(self) -> tuple[str, ...]:
+        return ("invariant",)
+
+    def show(self, pairs: Pairs) -> Floats:
+        """These columns, (n, stop − start)."""
+        if pairs.invariant is None or pairs.invariant.shape[1] < self.stop:
+            raise InputError(f"this kernel reads {self.stop} columns of the 'invariant' block; these pairs have fewer")
+        return np.asarray(pairs.invariant[:, self.start : self.stop], dtype=np.float64)
+
+    def law(self, kernel: Kernel) -> Law:
+        """What is invariant stays the same when a pair is swapped."""
+        return "symmetric"
+
+
 def _lack(name: str) -> str:
     if name in ("left", "right"):
         return "have no rows of numbers as examples; use a dense 2-D array"

@@ -187,6 +187,13 @@ def indices(axes: str, below: str | None = None) -> Kind:
     return _array(words, axes, lambda a: a.dtype in (np.int32, np.int64) and a.min(initial=0) >= 0, below)
 
 
+def bounded(kind: Kind, most: int) -> Kind:
+    """Row numbers that are below a fixed number too."""
+    return replace(
+        kind, words=f"{kind.words}, below {most:,}", fits=lambda value: kind.fits(value) and value.max(initial=0) < most
+    )
+
+
 def names(axes: str, words: str = "texts or numbers") -> Kind:
     """Ids of classes, identities or columns: texts, or numbers of any width."""
     return _array(words, axes, lambda a: a.dtype.kind in "biufUO" and are_finite(a))

@@ -29,6 +29,7 @@ from pairlearn.on_examples import OnExamples
 from pairlearn.operators.plan import Plan
 from pairlearn.pair_kernels import storable
 from pairlearn.persist.transformers import TRANSFORMERS, Found
+from pairlearn.records import storable as records
 from pairlearn.scorers.gallery import Gallery
 from pairlearn.scorers.normalised import NormalisedScorer
 from pairlearn.scorers.verifier import Verifier
@@ -53,7 +54,8 @@ def machine_classes() -> tuple[type[PairMachine], ...]:
 
 
 OWN: dict[str, type[Any]] = {
-    model.__name__: model for model in (*machine_classes(), *METRICS, *EXPANSIONS, *baseline_classes(), *AROUND)
+    model.__name__: model
+    for model in (*machine_classes(), *METRICS, *EXPANSIONS, *baseline_classes(), *AROUND, *records.MODELS)
 }
 MODELS: Mapping[str, type[Any]] = Chain(OWN, Found({"Pipeline": "sklearn.pipeline"}))
 """The models that can be saved, by name."""
@@ -67,6 +69,7 @@ VALUES: dict[str, type[Any]] = {
         *(MetricState, RowSpan, KernelSpan),
         *(Block, Spectrum),
         *(PairFunction, Columns, Plan, Progress, Switching),
+        *records.STORABLE,
         *(Threshold, FittedCalibration, Line, Knots, FittedFusion),
     )
 }

@@ -22,6 +22,8 @@ from pairlearn.pair_kernels.finite import Arcs, Finite
 from pairlearn.pair_kernels.scored import ModelScores
 from pairlearn.persist.schemas import schema_of
 from pairlearn.persist.transformers import TRANSFORMERS, is_transformer
+from pairlearn.records.compare.comparisons import RECORD, TERMS_OF
+from pairlearn.records.table import RecordPairs, Records
 from pairlearn.words import counted
 
 DAMAGE = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
@@ -190,6 +192,26 @@ def _check_given(part: Any) -> None:
     features_given(part)
 
 
+def _check_comparison(comparison: Any) -> None:
+    """As many terms as columns of this kind have, in the analyzers of their places."""
+    wanted = ["grams" if which == "grams" else "words" for which in TERMS_OF[comparison.kind]]
+    if [terms.analyzer for terms in comparison.terms] != wanted:
+        raise InputError(f"a column of kind {comparison.kind} has terms of {', '.join(wanted) or 'nothing'}")
+
+
+def _check_record_matcher(matcher: Any) -> None:
+    """One pair of records that say nothing is scored: all parts fit each other."""
+    empty = Records(("a", "b"), dict.fromkeys(matcher.comparer_.kinds, (None, None)))
+    score = matcher.decision_function(RecordPairs(empty, None, [0], [1]))
+    if np.shape(score) != (1,) or not np.isfinite(score).all():
+        raise InputError("it does not give one score for a pair of records")
+
+
+def _check_whole(comparer: Any) -> None:
+    if comparer.whole.kind != RECORD or len(set(comparer.kinds)) < len(comparer.columns):
+        raise InputError("the whole record is compared as one, and every column once")
+
+
 RULES: dict[str, Callable[[Any], None]] = {
     "PairFunction": _check_function,
     "PairKernel": _check_coefficients,
@@ -202,6 +224,10 @@ RULES: dict[str, Callable[[Any], None]] = {
     "Verifier": lambda verifier: verifier.fit(),
     "Pipeline": _check_given,
     "OnExamples": _check_given,
+    "Comparison": _check_comparison,
+    "Comparer": _check_whole,
+    "RecordMatcher": _check_record_matcher,
+    "UnlabelledMatcher": _check_record_matcher,
     **dict.fromkeys(TRANSFORMERS, _check_given),
 }
 """What else holds of objects of a class, by its name."""

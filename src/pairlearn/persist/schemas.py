@@ -11,6 +11,8 @@ from dataclasses import dataclass, is_dataclass, replace
 from inspect import signature
 from typing import Any, get_type_hints
 
+import numpy as np
+
 from pairlearn.errors import InputError
 from pairlearn.evaluation.calibration import FittedCalibration
 from pairlearn.evaluation.fusion import FittedFusion
@@ -41,6 +43,7 @@ from pairlearn.persist.kinds import (
     TEXT,
     Kind,
     annotated,
+    bounded,
     doubles,
     either,
     examples,
@@ -63,6 +66,13 @@ from pairlearn.persist.kinds import (
     width,
 )
 from pairlearn.persist.transformers import is_transformer
+from pairlearn.records.compare.comparer import Comparer
+from pairlearn.records.compare.comparisons import RECORD, Comparison
+from pairlearn.records.compare.terms import TERMS, Terms
+from pairlearn.records.compare.vectors import FOLDED, Vectors
+from pairlearn.records.kinds import KINDS
+from pairlearn.records.machine import Setting
+from pairlearn.records.unsupervised import LEVELS
 from pairlearn.similarities.basis_expansion import BasisExpansion
 from pairlearn.similarities.blocks import Block
 from pairlearn.solvers.problem import Progress
@@ -137,6 +147,12 @@ def _features_of_bases(blocks: tuple[Block, ...]) -> int | None:
     return features_of(blocks[0].bases) if blocks else None
 
 
+def _are_scales(found: Any) -> bool:
+    """Deviations of features; infinite for those that never vary."""
+    known = isinstance(found, np.ndarray) and found.ndim == 1 and found.dtype == np.float64
+    return known and bool((found > 0).all())
+
+
 def _of(kind: Kind, *fields: str) -> Fields:
     return dict.fromkeys(fields, kind)
 
@@ -207,9 +223,12 @@ FIELDS: dict[str, Fields] = {
         "function_": sized(value(PairFunction), n=lambda g: len(g.coefficients), d=lambda g: features_of(g.anchor)),
         **_of(NUMBER, "kkt_gap_", "objective_"),
         "fit_status_": TEXT,
+        "fit_verdict_": sometimes(TEXT),
+        "fit_seconds_": sometimes(NUMBER),
         **_of(COUNT, "n_support_", "n_iter_"),
         "history_": several(value(Progress)),
         "plan_": value(Plan),
+        "path_": sometimes(TEXT),
         **FEATURES,
     },
     "PairSVC": {"C": POSITIVE, "class_weight": WEIGHTS, **LABELS},
@@ -300,6 +319,44 @@ FIELDS: dict[str, Fields] = {
         "transformer": either(TRANSFORMER, one_of("passthrough")),
         "transformer_": fitted(TRANSFORMER),
         **FEATURES,
+    },
+    # records
+    "Terms": {
+        "analyzer": one_of("words", "grams"),
+        "known": bounded(indices("k"), TERMS),
+        "counts": indices("k"),
+        "n_rows": COUNT,
+    },
+    "Comparison": {"name": TEXT, "kind": one_of(*KINDS, RECORD), "terms": several(value(Terms))},
+    "Vectors": {"known": bounded(indices("k"), FOLDED), "components": floats("d, k")},
+    "Comparer": {
+        "columns": several(value(Comparison), least=1),
+        "whole": value(Comparison),
+        "marked": bounded(indices("w"), TERMS),
+        "vectors": value(Vectors),
+        "rivals": FLAG,
+    },
+    "Setting": {"C": POSITIVE, **_of(LEAST_ZERO, "words", "vectors")},
+    "Matcher": {
+        "kinds": maybe(value(dict, words="kinds by column")),
+        "rivals": FLAG,
+        "comparer_": sized(value(Comparer), q=lambda comparer: len(comparer.feature_names)),
+        "calibration_": value(FittedCalibration),
+        "threshold_": FINITE,
+    },
+    "RecordMatcher": {
+        "setting": maybe(value(Setting)),
+        "random_state": whole(),
+        "time_budget": maybe(NUMBER),
+        "machine_": fitted(value(PairSVC)),
+        "mean_": floats("q"),
+        "scale_": Kind("positive numbers (q)", _are_scales, lambda found: (("q", len(found)),)),
+        "setting_": value(Setting),
+        "trials_": several(in_turn(TEXT, FINITE)),
+    },
+    "UnlabelledMatcher": {
+        "weights_": sized(floats("c, levels"), levels=lambda _: LEVELS),
+        "prior_": SHARE,
     },
     # transformers of scikit-learn
     "StandardScaler": {**SEEN, **_of(maybe(floats("d")), "mean_", "var_", "scale_")},

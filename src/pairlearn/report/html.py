@@ -42,14 +42,14 @@ def as_html(record: Mapping[str, Any], *, thumbnails: Mapping[Any, bytes] | None
     One file without a request to anywhere: it can be sent, archived and opened years later. All tables are complete
     without a script; the script draws the curves and moves the threshold.
     """
-    template = environment().from_string(_read("page.html.jinja"))
-    script, style = "\n".join(map(_read, SCRIPTS)), _colours() + _read("page.css")
+    template = environment().from_string(read_part("page.html.jinja"))
+    script, style = "\n".join(map(read_part, SCRIPTS)), _colours() + read_part("page.css")
     return template.render(
         record=record,
-        policy=_policy(script, style),
-        script=_trusted(script),
-        style=_trusted(style),
-        data=_trusted(embedded(_drawn(record))),
+        policy=policy(script, style),
+        script=trusted(script),
+        style=trusted(style),
+        data=trusted(embedded(_drawn(record))),
         images=_images(record, thumbnails or {}),
     )
 
@@ -100,14 +100,14 @@ def environment() -> Any:
     return environment
 
 
-def _trusted(text: str) -> Any:
+def trusted(text: str) -> Any:
     """Text that is markup already: our own files and `embedded` JSON, never anything from the data."""
     from markupsafe import Markup
 
     return Markup(text)
 
 
-def _read(name: str) -> str:
+def read_part(name: str) -> str:
     """A file of the page."""
     return resources.files("pairlearn.report").joinpath("page", name).read_text(encoding="utf-8")
 
@@ -117,7 +117,7 @@ def _colours() -> str:
     return ":root{" + "".join(f"--s{k}:{colour};" for k, colour in enumerate(COLOURS)) + "}\n"
 
 
-def _policy(script: str, style: str) -> str:
+def policy(script: str, style: str) -> str:
     """The Content-Security-Policy: this script and this style by hash, pictures inside the page, nothing else."""
     allowed = "; ".join(f"{kind}-src '{_hash(text)}'" for kind, text in (("script", script), ("style", style)))
     return f"default-src 'none'; {allowed}; img-src data:; base-uri 'none'; form-action 'none'"

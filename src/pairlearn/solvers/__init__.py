@@ -1,31 +1,42 @@
 """Problems and the solvers that certify their solutions.
 
 `problem` is what machines ask for and what they get back, `box` what makes coefficients optimal (rates, gap, bias,
-objective: the one definition), `certificate` the independent pass over all pairs that ends every fit. Two solvers:
-`smo` is the classical reference; `active_set` takes, step by step, a `working_set` of pairs to the methods of `inner`,
-or all pairs at once where the table in `whole` says so, until the gap, the `clock` or `stagnation` ends it. All tuned
-numbers stand in `tuning`. Compiled loops are in `pairlearn.loops`, dense factors in `pairlearn.linalg`.
+objective: the one definition), `certificate` the independent pass over all pairs that ends every fit. The solvers:
+`active_set` takes, step by step, a `working_set` of pairs to the methods of `inner` until the gap, the `clock` or
+`stagnation` ends it; `nested` finds it a start on subsets of the pairs; `interior` takes all pairs at once where few
+features tell them apart; `splitting` needs a few matrices over examples only, however many pairs are free; `smo` is the
+classical reference. `choice` is the one place that chooses between them. All tuned numbers stand in `tuning`. Compiled
+loops are in `pairlearn.loops`, dense factors in `pairlearn.linalg`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from pairlearn.errors import InputError
 from pairlearn.operators.base import PairOperator
 from pairlearn.solvers.active_set import ActiveSet
+from pairlearn.solvers.choice import Auto
+from pairlearn.solvers.interior import Interior
+from pairlearn.solvers.nested import Nested
 from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status
 from pairlearn.solvers.smo import PlainSMO
+from pairlearn.solvers.splitting import Splitting
 from pairlearn.types import Floats
 
 __all__ = [
     "ActiveSet",
+    "Auto",
     "Callback",
+    "Interior",
+    "Nested",
     "PlainSMO",
     "Problem",
     "Progress",
     "Solution",
     "Solver",
+    "Splitting",
     "Status",
     "solver_for",
 ]
@@ -46,8 +57,16 @@ class Solver(Protocol):
 
 def solver_for(name: str, tol: float, time_budget: float | None, memory: float, seed: int) -> Solver:
     """The solver of this name with these limits; `memory` is what it may take, in bytes."""
-    if name == "active_set":
-        return ActiveSet(tol=tol, time_budget=time_budget, memory=memory, seed=seed)
     if name == "smo":
         return PlainSMO(tol=tol, time_budget=time_budget, memory=min(memory, PlainSMO.memory))
-    raise InputError(f'unknown solver {name!r}; choose "active_set" or "smo"')
+    active = ActiveSet(tol=tol, time_budget=time_budget, memory=memory, seed=seed)
+    solvers: dict[str, Callable[[], Solver]] = {
+        "auto": lambda: Auto(active),
+        "active_set": lambda: active,
+        "nested": lambda: Nested(active),
+        "interior": lambda: Interior(active),
+        "splitting": lambda: Splitting(tol=tol, time_budget=time_budget, memory=memory, seed=seed),
+    }
+    if name not in solvers:
+        raise InputError(f"unknown solver {name!r}; choose one of {', '.join([*solvers, 'smo'])}")
+    return solvers[name]()

@@ -7,22 +7,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pairlearn.linalg.room import BYTES, FACTORED, order_within
+from pairlearn.linalg.cholesky import packed_bytes
+from pairlearn.linalg.room import BYTES, FACTORED, give_back, order_within
 from pairlearn.linalg.threads import blas_threads
 from pairlearn.operators.base import PairOperator
 from pairlearn.solvers.certificate import finish
-from pairlearn.solvers.clock import Clock, OutOfTimeError
-from pairlearn.solvers.inner.interior import InteriorPoint
+from pairlearn.solvers.clock import Clock, OutOfTimeError, Pace
 from pairlearn.solvers.inner.order import InnerSolver
-from pairlearn.solvers.inner.quadratic import Explicit, Quadratic
+from pairlearn.solvers.inner.quadratic import Explicit
 from pairlearn.solvers.inner.subproblem import Outcome, Subproblem
-from pairlearn.solvers.pace import Pace
 from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status
 from pairlearn.solvers.stagnation import Stagnation
 from pairlearn.solvers.tuning import TUNING, Tuning
-from pairlearn.solvers.whole import Situation, bytes_of_path, shortcut
 from pairlearn.solvers.working_set import WorkingSet, steepest_pairs
 from pairlearn.types import Floats, Ints
+
+PAGE = 2**21
+"""Bytes of memory that come together for large arrays."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,7 @@ class ActiveSet:
     with the number of pairs; projected gradients took 300 to 1,180 products for the same gap.
 
     `memory` is in bytes and bounds the working set; `candidates` is the number of violators from each side, None takes
-    500 to 2000, growing with the number of pairs and of free coefficients, and leaves the shortcuts open that solve all
-    pairs at once.
+    1000 to 2000, growing with the number of pairs and of free coefficients.
 
     >>> import numpy as np
     >>> from pairlearn.operators.dense import DenseOperator
@@ -105,7 +105,8 @@ class _Run:
             with suppress(KeyboardInterrupt):
                 status = self._within_time()
             found = finish(self.problem, self.operator, self.theta, status, self.options.tol, tuple(self.history))
-            return replace(found, taken=self.taken)
+            self._note()
+            return replace(found, taken=self.taken, path="active set")
 
     def _within_time(self) -> Status:
         try:
@@ -115,11 +116,8 @@ class _Run:
 
     def _iterate(self) -> Status:
         self._refresh()
-        if self._take_shortcut(0) is Outcome.STOPPED:
-            return Status.INTERRUPTED
-        begun = len(self.history)
-        for iteration in range(begun, self.options.max_iterations):
-            status = self._advance(iteration - begun)
+        for iteration in range(self.options.max_iterations):
+            status = self._advance(iteration)
             if status is not None:
                 return status
         return Status.ITERATION_LIMIT
@@ -129,7 +127,7 @@ class _Run:
         product = np.zeros(len(self.problem))
         if self.theta.any():
             self.pace.add_product(self.theta, product)
-        self.v, self.fresh = self.problem.linear - product, True
+        self.v, self.fresh = np.subtract(self.problem.linear, product, out=product), True
 
     def _advance(self, step: int) -> Status | None:
         """One outer step; a status if it is the last one."""
@@ -146,7 +144,10 @@ class _Run:
         if gap <= self.options.tol:
             self._refresh()
             return None
-        return self._stagnant(step, gap) or self._go_on(step, gap)
+        status = self._stagnant(step, gap)
+        if status is None:
+            self._improve(gap)
+        return status
 
     def _stagnant(self, step: int, gap: float) -> Status | None:
         """A status if nothing moves any more; a residual that was moved along for long is first computed afresh."""
@@ -160,13 +161,6 @@ class _Run:
         elif self.stagnation.steps % self.tuning.stale == self.tuning.stale // 2:
             self._refresh()
         return status
-
-    def _go_on(self, step: int, gap: float) -> Status | None:
-        """Another working set, or all pairs at once if this is the step for it."""
-        outcome = self._take_shortcut(step, gap) if step else None
-        if outcome is None:
-            self._improve(gap)
-        return Status.INTERRUPTED if outcome is Outcome.STOPPED else None
 
     def _time_for_a_step(self) -> Clock:
         """The clock without the pass over all pairs that certifies the end."""
@@ -186,57 +180,26 @@ class _Run:
         """About the most that rounding can do to Kθ: ε·max K·Σ|θ|."""
         return float(np.finfo(float).eps * self.operator.largest * np.abs(self.theta).sum())
 
-    # -- all pairs at once
+    def _note(self) -> None:
+        """Note the most that is in use at once: growing sets, products over all pairs, the algebra of a set.
 
-    def _take_shortcut(self, step: int, gap: float = np.inf) -> Outcome | None:
-        """The interior point on all pairs where the table has one for this step; None where it has not."""
-        if self.options.candidates is not None:
-            return None
-        form = shortcut(step, lambda: self._situation(gap), self.tuning)
-        if form is None:
-            return None
-        before = self.theta.copy()
-        outcome = self._solve_whole(form)
-        if outcome is Outcome.OUT_OF_TIME and self.theta.any():
-            raise OutOfTimeError
-        if outcome is Outcome.STUCK:
-            # Its end is a better point, but one where every pair is free: no place to go on from.
-            self.theta[:] = before
-        self._refresh()
-        return outcome
-
-    def _situation(self, gap: float) -> Situation:
-        return Situation(
-            self.problem,
-            self.operator,
-            self.theta,
-            gap / self.options.tol,
-            self.options.memory - self._held,
-            self._affordable(),
-            self.rng,
-            self.tuning,
-        )
-
-    @property
-    def _held(self) -> int:
-        """Bytes of the working set and of its largest factor."""
-        return self.working.nbytes + self.inner.taken
-
-    def _solve_whole(self, Q: Quadratic) -> Outcome:
-        p = self.problem
-
-        def report(x: Floats, v: Floats) -> bool:
-            return self._report(x, v, self._gap(x, v), len(p))
-
-        self.taken = max(self.taken, self._held + bytes_of_path(p, self.tuning) + Q.factor_bytes)
-        whole = Subproblem(Q, self.theta, self.v, p.box, p.constrained)
-        return InteriorPoint(self.tuning, report).run(whole, self.least_tol, self._time_for_a_step())
+        Coefficients, the best so far and the residual are there always, buffers of BLAS since the first factor. Of
+        coefficients and their change only pages with entries that were ever set take memory.
+        """
+        factor, moved = self.inner.system.L.nbytes, max(self.working.rows, int(np.count_nonzero(self.theta)))
+        each = min(self.theta.nbytes, PAGE * moved)
+        buffers = packed_bytes(self.inner.system.order)
+        product = factor + each + self.operator.passed
+        most = max(self.working.most + factor, self.working.nbytes + max(product, self.inner.taken))
+        vectors = self.theta.nbytes + (1 + (self.best is not self.theta)) * each
+        self.taken = max(self.taken, vectors + buffers + most)
 
     # -- working sets
 
     def _improve(self, gap: float) -> None:
         """Solve on a new working set and move the residual of all pairs along."""
         clock = self._time_for_a_step()
+        give_back(max(self.taken, self.operator.passed))
         self._update_working_set(clock)
         W, p = self.working.pairs, self.problem
         Q = Explicit(self.working.store, W, self.rng, clock.look)
@@ -245,8 +208,10 @@ class _Run:
             self.inner.at_rounding += 1
         if self.inner.solve(sub, self._inner_tol(gap), clock) is Outcome.NO_ROOM:
             self.room = self.inner.room
-        self.taken = max(self.taken, self._held)
-        self._move(W, sub.theta, clock)
+        if len(W) == len(p):
+            self.theta[W], self.v[W], self.fresh = sub.theta, sub.v, False
+        else:
+            self._move(W, sub.theta, clock)
 
     def _move(self, W: Ints, theta: Floats, clock: Clock) -> None:
         """Go to these coefficients of W; without time for the residual of all pairs, which the end computes anyway."""
@@ -261,6 +226,8 @@ class _Run:
         self.fresh = False
 
     def _inner_tol(self, gap: float) -> float:
+        if len(self.working.pairs) == len(self.problem):
+            return self.least_tol
         loose = self.inner.degenerate and gap > 1
         return max((self.tuning.inner_degenerate if loose else self.tuning.inner) * gap, self.least_tol)
 
@@ -272,16 +239,18 @@ class _Run:
         if len(free) > self.working.limit // 2:
             # They may not all fit: in random order each of them is in the set sooner or later.
             free = self.rng.permutation(free)
-        self.working.update(free, candidates, clock.look if self.theta.any() else None)
+        try:
+            self.working.update(free, candidates, clock.look if self.theta.any() else None)
+        finally:
+            self._note()
 
     def _candidates(self, n_free: int) -> Ints:
-        n, noise = len(self.problem), None
-        if len(self.history) == 1 and not self.theta.any():
-            # All rates tie at zero: a random choice covers the examples evenly.
-            noise = self.rng.random(n, dtype=np.float32) * np.float32(1e-3)
+        n = len(self.problem)
+        # At first all rates tie at zero: a random choice covers the examples evenly.
+        chance = self.rng if len(self.history) == 1 and not self.theta.any() else None
         usual = np.clip(max(n // self.tuning.pairs_per_candidate, n_free), *self.tuning.candidates)
-        count = self.options.candidates or int(usual)
-        return steepest_pairs(self.problem.box, self.theta, self.v, count, noise)
+        count = self.options.candidates or (n if n <= self.tuning.small else int(usual))
+        return steepest_pairs(self.problem.box, self.theta, self.v, count, chance)
 
     def _report(self, theta: Floats, v: Floats, gap: float, size: int) -> bool:
         """Add a line to the history; whether the callback wants to stop."""

@@ -1,4 +1,4 @@
-"""Time that a solver has."""
+"""Time that a solver has, and how long a product over all pairs takes: what it has to know before it takes a step."""
 
 from __future__ import annotations
 
@@ -6,6 +6,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from pairlearn.operators.base import PairOperator
+from pairlearn.types import Floats
+
+SAMPLES = (48, 192, 768)
+"""Pairs whose values with each other are computed to learn what one costs, before the first product; more if quick."""
+QUICK = 0.2
+"""Seconds below which a measurement may be mostly overhead, or a moment in which others were busy."""
 Look = Callable[[], None]
 """Called between pieces of a long computation; raises OutOfTimeError."""
 
@@ -67,3 +76,54 @@ class Clock:
         Clock(began=0.0, deadline=6.0)
         """
         return replace(self, deadline=self.deadline - seconds)
+
+
+class Pace:
+    """Products with an operator, and how long the next one would take by the last.
+
+    Operators that compute kernel values block by block take as long as there are non-zeros, so that the size of the
+    working set decides; the others take the same time always.
+    """
+
+    def __init__(self, operator: PairOperator) -> None:
+        self.operator = operator
+        self._whole: float | None = None
+        """Seconds of the last product."""
+        self._each: float | None = None
+        """Seconds per non-zero."""
+
+    def add_product(self, coefficients: Floats, out: Floats) -> None:
+        """out += K @ coefficients."""
+        count, began = int(np.count_nonzero(coefficients)), time.perf_counter()
+        self.operator.add_product(coefficients, out)
+        self._whole = time.perf_counter() - began
+        self._each = self._whole / count if count else self._each
+
+    def seconds(self, count: int) -> float:
+        """Time of a product with so many non-zeros; where none was made yet, one with a single non-zero shows it."""
+        if self.operator.grows:
+            return self._per_coefficient() * count
+        if self._whole is None:
+            self.add_product(np.eye(1, self.operator.n_pairs)[0], np.zeros(self.operator.n_pairs))
+        return self._whole or 0.0
+
+    def affordable(self, seconds: float) -> float:
+        """Most non-zeros of a product that takes so long."""
+        return seconds / self._per_coefficient() if self.operator.grows else np.inf
+
+    def _per_coefficient(self) -> float:
+        if self._each is None:
+            self._each = self._value_seconds() * self.operator.n_pairs
+        return max(self._each, 1e-12)
+
+    def _value_seconds(self) -> float:
+        """Seconds of one kernel value among many."""
+        n, each = self.operator.n_pairs, np.inf
+        for size in SAMPLES:
+            sample, began = np.linspace(0, n - 1, min(size, n)).astype(np.int64), time.perf_counter()
+            self.operator.submatrix(sample, sample)
+            taken = time.perf_counter() - began
+            each = min(each, taken / len(sample) ** 2)
+            if taken > QUICK:
+                break
+        return each

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
 from pairlearn.solvers.box import Box
+from pairlearn.solvers.clock import Clock
 from pairlearn.types import Floats
 
 
@@ -68,7 +69,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Progress:
-    """One line of a solver's history."""
+    """One line of a solver's history; gap, objective and support are those of the pairs at hand, all or a subset."""
 
     iteration: int
     gap: float
@@ -87,7 +88,8 @@ class Solution:
     """Coefficients θ, bias, and how good they are.
 
     `gap` is the largest violation of the optimality conditions over all pairs, from a fresh float64 product, which took
-    `pass_seconds`; `taken` are the bytes that the solver took beside what every fit holds.
+    `pass_seconds`; `path` is the way that the solver went; `taken` are the most bytes in use at once beside what every
+    fit holds: the solver's arrays, and what the operator passed through (`operator.passed`) while these existed.
     """
 
     coefficients: Floats
@@ -98,3 +100,36 @@ class Solution:
     history: tuple[Progress, ...]
     pass_seconds: float = 0.0
     taken: int = 0
+    path: str = ""
+
+
+class Relay:
+    """One history of several solvers that follow each other: a callback for each of them.
+
+    It numbers their lines through, tells the time since the first began, and asks.
+
+    >>> relay = Relay(Clock.start(), None)
+    >>> relay(Progress(0, 1.0, 0.0, 0, 2, 0.0)), relay(Progress(0, 0.5, 0.0, 0, 2, 0.0))
+    (False, False)
+    >>> [line.iteration for line in relay.lines]
+    [0, 1]
+    """
+
+    def __init__(self, clock: Clock, callback: Callback | None) -> None:
+        self.clock, self.callback = clock, callback
+        self.lines: list[Progress] = []
+        self.leave: Callable[[Progress], bool] | None = None
+        """Asked after each line whether another solver should go on; `left` says that it did."""
+        self.left = False
+
+    def __call__(self, progress: Progress) -> bool:
+        """Keep the line; whether the user wants to stop."""
+        self.lines.append(replace(progress, iteration=len(self.lines), seconds=self.clock.seconds))
+        if self.callback is not None and self.callback(self.lines[-1]):
+            return True
+        self.left = self.leave is not None and self.leave(progress)
+        return self.left
+
+    def whole(self, solution: Solution, path: str, taken: int = 0) -> Solution:
+        """The last solution with the history of all, the way that led to it and the most that was taken on it."""
+        return replace(solution, history=tuple(self.lines), path=path, taken=max(taken, solution.taken))

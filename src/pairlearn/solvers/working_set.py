@@ -26,6 +26,8 @@ class WorkingSet:
         """K_WW is its leading part; contiguous rows keep the compiled loops fast."""
         self.rows = 0
         """Rows of the store that were ever in use: memory that was never written to takes none."""
+        self.most = 0
+        """Most bytes of stores at once while it was last updated: where it grows there are two."""
 
     @property
     def nbytes(self) -> int:
@@ -37,6 +39,7 @@ class WorkingSet:
 
         `look` looks at the clock; once it has raised, the set is of no use any more.
         """
+        self.most = 0
         if len(self.pairs) > self.limit:
             self.pairs = self.pairs[:0]
         wanted = self._wanted(free, candidates)
@@ -45,7 +48,6 @@ class WorkingSet:
         size = len(self.pairs) + len(fresh) - len(left)
         slots = np.concatenate([left, np.arange(len(self.pairs), size)])
         self._reserve(size)
-        self.rows = max(self.rows, size)
         self.pairs = np.concatenate([self.pairs, np.zeros(size - len(self.pairs), dtype=np.int64)])
         self.pairs[slots] = fresh
         self._fill(slots, fresh, look)
@@ -61,8 +63,12 @@ class WorkingSet:
         for start in range(0, len(fresh), step):
             if look is not None:
                 look()
-            part = slice(start, start + step)
-            loops.blocks.set_rows_and_columns(self.store, slots[part], self.operator.submatrix(fresh[part], self.pairs))
+            part, self.rows = slice(start, start + step), max(self.rows, len(self.pairs))
+            rows = self.operator.submatrix(fresh[part], self.pairs)
+            if len(fresh) == len(self.pairs):  # in their order, and every column comes with another row
+                self.store[start : start + len(rows), : len(fresh)] = rows
+            else:
+                loops.blocks.set_rows_and_columns(self.store, slots[part], rows)
 
     def _reserve(self, n: int) -> None:
         """Room for n pairs and some more."""
@@ -74,21 +80,49 @@ class WorkingSet:
         # An odd number of cache lines per row keeps the entries of a column apart in the cache.
         store = np.empty((size, size // 16 * 16 + 24))
         store[:kept, :kept] = self.store[:kept, :kept]
+        self.most = self.nbytes + 8 * kept * store.shape[1]
         self.store, self.rows = store, kept
 
 
-def steepest_pairs(box: Box, theta: Floats, v: Floats, count: int, noise: Floats | None = None) -> Ints:
+AT_ONCE = 2**18
+"""Pairs that are looked at together for the steepest: their keys take a few megabytes, however many pairs there are."""
+
+
+def steepest_pairs(box: Box, theta: Floats, v: Floats, count: int, rng: np.random.Generator | None = None) -> Ints:
     """The pairs whose coefficients gain most by rising and by falling, `count` of each, from both sides in turn.
 
     Near-margin pairs that do not violate yet fill up the count in the order of their slack: without them the last outer
-    steps uncover a few new violators each, and the gap only halves. `noise` (n,) decides between equal rates.
+    steps uncover a few new violators each, and the gap only halves. With `rng` chance decides between equal rates.
     """
+    best: list[tuple[Ints, Floats]] = [(np.zeros(0, np.int64), np.zeros(0, np.float32))] * 2
+    for start in range(0, len(v), AT_ONCE):
+        part = slice(start, start + AT_ONCE)
+        sides = _keys(box.take(part), theta[part], v[part], rng)
+        best = [_leading(known, start, keys, count) for known, keys in zip(best, sides, strict=True)]
+    return _alternating(best[0][0], best[1][0])
+
+
+def _keys(box: Box, theta: Floats, v: Floats, rng: np.random.Generator | None) -> tuple[Floats, Floats]:
+    """What raising and what lowering each coefficient gains, in float32."""
     up, low = np.empty(len(v), dtype=np.float32), np.empty(len(v), dtype=np.float32)
     loops.rates.fill_keys(theta, box.lower, box.upper, v, box.eps, up, low)
-    if noise is not None:
+    if rng is not None:
+        noise = rng.random(len(v), dtype=np.float32) * np.float32(1e-3)
         up += noise
         low += noise
-    sides = largest(up, count), largest(low, count)
+    return up, low
+
+
+def _leading(known: tuple[Ints, Floats], start: int, keys: Floats, count: int) -> tuple[Ints, Floats]:
+    """The largest of those known already, with their keys, and of the pairs that begin at `start`."""
+    found = largest(keys, count)
+    pairs, values = np.concatenate([known[0], start + found]), np.concatenate([known[1], keys[found]])
+    order = np.argsort(-values, kind="stable")[:count]
+    return pairs[order], values[order]
+
+
+def _alternating(*sides: Ints) -> Ints:
+    """The first of each side, then the second of each, and so on."""
     alternating = np.full(2 * max(map(len, sides)), -1, dtype=np.int64)
     for offset, side in enumerate(sides):
         alternating[offset : offset + 2 * len(side) : 2] = side

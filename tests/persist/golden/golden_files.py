@@ -16,12 +16,15 @@ import pairlearn as pl
 PARTS = ("left", "right", "invariant", "signed")
 METHODS = ("decision_function", "predict", "predict_proba", "transform", "score_samples")
 ANSWER = "answer."
+COLUMN = "column."
 Arrays = dict[str, np.ndarray[Any, Any]]
 
 
 def answers(model: Any, asked: Any) -> Arrays:
     """What every method of the model says: about pairs or examples, and about examples against each other."""
     tables = (asked.examples, asked.right_table) if isinstance(asked, pl.Pairs) else (asked, asked)
+    if isinstance(asked, pl.records.RecordPairs):
+        return {name: np.asarray(getattr(model, name)(asked)) for name in METHODS[:3]}
     asking: Any = dict.fromkeys(METHODS, (asked,)) | {"transform": tables[:1], "score_block": tables}
     if isinstance(model, pl.Gallery):
         asking = {"score": tables[:1]}
@@ -44,7 +47,11 @@ def rounding() -> np.ndarray[Any, Any]:
 
 def write_case(path: Path, asked: Any, found: Arrays) -> None:
     """Inputs and answers of one model."""
-    if not isinstance(asked, pl.Pairs):
+    if isinstance(asked, pl.records.RecordPairs):
+        columns = asked.left.columns.items()
+        inputs = {f"{COLUMN}{name}": np.array([cell or "" for cell in cells]) for name, cells in columns}
+        inputs |= {"left": asked.left_rows, "right": asked.right_rows}
+    elif not isinstance(asked, pl.Pairs):
         inputs = {"examples": np.asarray(asked)}
     else:
         inputs = {name: np.asarray(getattr(asked, name)) for name in PARTS if getattr(asked, name) is not None}
@@ -61,6 +68,9 @@ def read_case(path: Path) -> tuple[Any, Arrays]:
     with np.load(path) as file:
         arrays: Mapping[str, Any] = dict(file)
     found = {name.removeprefix(ANSWER): values for name, values in arrays.items() if name.startswith(ANSWER)}
+    records = {name.removeprefix(COLUMN): cells.tolist() for name, cells in arrays.items() if name.startswith(COLUMN)}
+    if records:
+        return pl.records.RecordPairs(pl.Records.of(records), None, arrays["left"], arrays["right"]), found
     examples = _examples(arrays, "examples")
     if "left" not in arrays:
         return examples, found

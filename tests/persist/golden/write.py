@@ -235,11 +235,36 @@ def around() -> dict[str, Case]:
     }
 
 
+def records() -> dict[str, Case]:
+    """Matchers of records, with labels and without, on columns of every kind."""
+    columns = {
+        "title": [f"{word} {k} of many" for k, word in enumerate(WORDS)],
+        "name": WORDS,
+        "price": [f"{3 * k + 0.5}" for k in range(8)],
+        "born": [f"19{40 + k}-0{k + 1}-17" for k in range(8)],
+        "state": ["sa", "nsw"] * 4,
+        "phone": [f"404-351-95{k}" for k in range(8)],
+        "authors": [f"{a}; {b}" for a, b in zip(WORDS, WORDS[::-1], strict=True)],
+        "place": [f"5{k}.5, 13.4" for k in range(8)],
+    }
+    kinds = ("text", "name", "number", "date", "category", "code", "list", "geo")
+    table = pl.Records.of({name: [*cells, *cells] for name, cells in columns.items()})
+    left, right = np.triu_indices(16, 1)
+    pairs = pl.records.RecordPairs(table, None, left, right)
+    labels = np.where(right - left == 8, 1, -1)
+    said = dict(zip(columns, kinds, strict=True))
+    setting = pl.records.Setting(1.0, words=0.3, vectors=0.3)
+    return {
+        "record_matcher": (pl.RecordMatcher(said, setting=setting), (pairs, labels), pairs[:20]),
+        "unlabelled_matcher": (pl.records.UnlabelledMatcher(said), (pairs,), pairs[:20]),
+    }
+
+
 def main(directory: Path) -> None:
     """Fit, save and ask every model."""
     directory.mkdir(parents=True, exist_ok=True)
     for name, (model, data, asked) in (
-        machines() | tables() | baselines() | metrics_and_similarities() | around()
+        machines() | tables() | baselines() | metrics_and_similarities() | around() | records()
     ).items():
         fitted = model.fit(*data) if data else model
         pl.save(fitted, directory / f"{name}.safetensors")

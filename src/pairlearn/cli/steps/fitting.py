@@ -16,7 +16,7 @@ from pairlearn.cli.comparison import MODEL, compare, titled
 from pairlearn.cli.run import Run
 from pairlearn.cli.terminal import GapBar, facts, percent, progress_bar, say
 from pairlearn.data.tables import ExampleTable, PairTable
-from pairlearn.errors import ConflictWarning, DefinitenessWarning, InputError, SymmetryWarning
+from pairlearn.errors import ConflictWarning, ConstantWarning, DefinitenessWarning, InputError, SymmetryWarning
 from pairlearn.examples import count_examples
 from pairlearn.interrupts import on_interrupt
 from pairlearn.pairs import Pairs
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MOST_SCORED = 200_000
 """Training pairs that are scored for the training figures; beyond that a sample is."""
-SHOWN_WARNINGS = (ConflictWarning, DefinitenessWarning, SymmetryWarning)
+SHOWN_WARNINGS = (ConflictWarning, ConstantWarning, DefinitenessWarning, SymmetryWarning)
 OWN_WORDS: dict[type[Warning], str] = {
     DefinitenessWarning: "the base kernel is not known to be positive semidefinite; a sample of the examples showed "
     "nothing against it",
@@ -176,9 +176,13 @@ def facts_of(machine: Any, pairs: Pairs, notes: list[str]) -> dict[str, Any]:
         **_used(pairs),
         "pairs": len(pairs),
         "status": machine.fit_status_,
+        "verdict": machine.fit_verdict_,
+        "seconds": machine.fit_seconds_,
+        "time_budget": machine.time_budget,
         "kkt_gap": machine.kkt_gap_,
         "support_pairs": machine.n_support_,
         "plan": str(machine.plan_),
+        "path": machine.path_,
     }
 
 

@@ -15,6 +15,7 @@ class Kind(NamedTuple):
 
 VERIFIES = Kind("do two examples belong together?", "larger = more alike")
 DISTANCE = Kind("how far apart are two examples, learnt from a stream of pairs?", "larger = nearer")
+RECORDS = Kind("are two records of text and numbers the same? For match and dedupe", "larger = more surely the same")
 CLASSIFIES = Kind("which class is an example of, by any similarity?", "of a class, not of a pair", alike=False)
 KINDS = {
     "PairSVC": VERIFIES,
@@ -28,6 +29,8 @@ KINDS = {
     "Verifier": Kind("do two examples belong together, yes or no?", "larger = more alike; yes from the threshold on"),
     "Gallery": Kind("who among the enrolled identities is it?", "larger = more alike; one per identity"),
     "Pipeline": Kind("what its last step answers, after the examples were transformed", "that of its last step"),
+    "RecordMatcher": RECORDS,
+    "UnlabelledMatcher": RECORDS,
     "OnlinePseudoMetric": DISTANCE,
     "KernelPseudoMetric": DISTANCE,
     "BasisExpansion": Kind("which vector stands for an example, by any similarity?", "none", alike=False),

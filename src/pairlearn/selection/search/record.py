@@ -74,11 +74,23 @@ def record_of(
         "baselines": {result.what: result.eer for result in winner.baselines},
         "beats_baselines": winner.beats_baselines,
         "validation": winner.validation,
-        "fit": {"status": machine.fit_status_, "kkt_gap": machine.kkt_gap_, "support_pairs": machine.n_support_},
+        "fit": _fit(machine),
         "interrupted": interrupted,
         "seconds": runner.clock.elapsed,
         "notes": runner.notes,
         "trials": [trial.as_json() for trial in runner.journal.trials.values()],
+    }
+
+
+def _fit(machine: PairSVC) -> dict[str, Any]:
+    """How the final fit ended, in what time and of how much."""
+    return {
+        "status": machine.fit_status_,
+        "verdict": machine.fit_verdict_,
+        "seconds": machine.fit_seconds_,
+        "time_budget": machine.time_budget,
+        "kkt_gap": machine.kkt_gap_,
+        "support_pairs": machine.n_support_,
     }
 
 

@@ -8,7 +8,8 @@ import numpy as np
 from scipy.linalg import lapack
 
 from pairlearn import loops
-from pairlearn.linalg.cholesky import cholesky, forward
+from pairlearn.linalg.cholesky import cholesky, factor_bytes, forward
+from pairlearn.linalg.tiles import gram
 from pairlearn.solvers.inner.quadratic import Explicit
 from pairlearn.solvers.tuning import TUNING, Tuning
 from pairlearn.types import Bools, Floats, Ints
@@ -34,6 +35,10 @@ class FreeSystem:
         self.L: Floats = np.zeros((0, 0), order="F")
         self.corrected = False
         """Whether the last solution came from the factor of another set."""
+        self.taken = 0
+        """Most bytes of a factor so far, with what making or correcting it took."""
+        self.order = 0
+        """Rows of the largest factor so far."""
 
     def solve(self, Q: Explicit, free: Bools, right: Floats, ridge: float) -> Floats | None:
         """x with (Q_FF + ridge·I) x_F = right_F and 0 elsewhere, (n, columns); None where Q_FF is not definite.
@@ -56,6 +61,7 @@ class FreeSystem:
     def _factor(self, Q: Explicit, index: Ints, ridge: float) -> bool:
         """Factor Q at these places; whether that was possible."""
         self.forget()  # before the new one takes its memory
+        self.taken, self.order = max(self.taken, factor_bytes(len(index))), max(self.order, len(index))
         L = np.empty((len(index), len(index)), order="F")
         loops.blocks.copy_lower(Q.store, index, L)
         L[np.diag_indices(len(index))] += ridge
@@ -85,8 +91,10 @@ class FreeSystem:
 
         With B = [E_O, Q_GJ] and Y = L⁻¹B: (diag(0, Q_JJ) − YᵀY) (μ, w) = (0, r_J) − Yᵀg.
         """
+        # The border, its copy that becomes Y, and the columns of Q that it is made of.
+        self.taken = max(self.taken, self.L.nbytes + 3 * 8 * len(self.L) * change.size)
         Y = forward(self.L, change.border(Q))
-        S, h, n_left, joined = -(Y.T @ Y), -(Y.T @ g), change.n_left, change.joined
+        S, h, n_left, joined = -gram(Y.T), -(Y.T @ g), change.n_left, change.joined
         S[n_left:, n_left:] += Q[np.ix_(joined, joined)] + ridge * np.eye(len(joined))
         h[n_left:] += right[joined]
         try:

@@ -14,14 +14,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack
 
-from pairlearn.linalg.threads import blas_threads
-from pairlearn.operators.base import PairOperator
+from pairlearn.linalg.pool import POOL
+from pairlearn.linalg.tiles import evenly
+from pairlearn.linalg.unlocked import solve_right
 from pairlearn.types import Floats, Ints
 
 SIZES = (256, 512, 1024, 1536, 2048, 3072, 4096, 6144)
 """Samples tried one after the other: a failed one costs an eighth of the next but one at most."""
+TILE = 4096
+"""Rows that are solved together."""
 
 
 def low_rank_factor(Q: Floats, rng: np.random.Generator) -> Floats | None:
@@ -44,21 +47,6 @@ def bytes_of_search(n: int, rank: int | None) -> int:
     return 8 * size * (2 * size + n)
 
 
-def sampled_factor(
-    operator: PairOperator, size: int, rng: np.random.Generator, affordable: float = np.inf
-) -> Floats | None:
-    """G with K = GGᵀ to rounding for all pairs, (n, r) column-major, or None when the rank exceeds size/2.
-
-    `affordable` is how many rows of K there is time for.
-    """
-    n = operator.n_pairs
-    chosen = np.sort(rng.choice(n, min(size, n), replace=False))
-    if len(chosen) ** 2 > affordable * n:
-        return None
-    most = int(min(len(chosen) // 2, affordable))
-    return _spanned_by(chosen, operator.submatrix(chosen), operator.rows, operator.diagonal, most)
-
-
 def _spanned_by(
     chosen: Ints, corner: Floats, rows: Callable[[Ints], Floats], own: Callable[[], Floats], most: int
 ) -> Floats | None:
@@ -68,7 +56,7 @@ def _spanned_by(
         return None
     diagonal = own()
     scale = float(diagonal.max(initial=0.0))
-    columns = np.asfortranarray(rows(chosen[pivots[:rank] - 1]).T)
-    with blas_threads(float(len(diagonal)) * rank**2):
-        G = blas.dtrsm(1.0, L[:rank, :rank], columns, side=1, lower=1, trans_a=1, overwrite_b=1)
+    G = np.asfortranarray(rows(chosen[pivots[:rank] - 1]).T)
+    parts = evenly(len(G), -(-len(G) // TILE))
+    POOL.run(lambda number: solve_right(L[:rank, :rank], G[parts[number]]), len(parts))
     return G if np.abs(diagonal - np.einsum("ij,ij->i", G, G)).max() <= 1e-9 * scale else None

@@ -45,15 +45,18 @@ class InnerSolver:
 
     def solve(self, sub: Working, tol: float, clock: Clock) -> Outcome:
         """Try the methods of the table in turn until one solves the subproblem to this tolerance."""
+        held = self.system.L.nbytes
         for attempt in ATTEMPTS:
             if attempt.factors and len(sub) > self.room:
                 return Outcome.NO_ROOM
             if attempt.applies(self, sub):
                 outcome, last = _tried(attempt.method(self, sub), sub, tol, clock), attempt
-                self.taken = max(self.taken, attempt.bytes(self, sub), sub.Q.searched)
+                self.taken = max(self.taken, attempt.bytes(self, sub), held + sub.Q.searched)
                 if outcome in (Outcome.SOLVED, Outcome.OUT_OF_TIME):
                     break
         self._learn(last, outcome)
+        if last is ATTEMPTS[-1] and sub.Q.low_rank is None:
+            self.system.order = max(self.system.order, len(sub))
         return outcome
 
     def _learn(self, last: Attempt, outcome: Outcome) -> None:
@@ -104,7 +107,7 @@ def _pivoting(solver: InnerSolver, sub: Working) -> Method:
 
 
 def _pivoting_bytes(solver: InnerSolver, sub: Working) -> int:
-    return solver.system.L.nbytes
+    return solver.system.taken
 
 
 def _crossing(solver: InnerSolver, sub: Working) -> Method:
@@ -156,7 +159,7 @@ ATTEMPTS = (
         _crossing,
         "about 20 factors, always, also on degenerate faces; at low rank each of them costs |W|r² instead of |W|³",
         applies=_worth_a_path,
-        bytes=lambda solver, sub: max(sub.Q.factor_bytes, solver.system.L.nbytes),
+        bytes=lambda solver, sub: max(sub.Q.factor_bytes, solver.system.taken),
         factors=True,
         shows_degenerate=True,
     ),

@@ -1,4 +1,4 @@
-"""The matrix Q of ½xᵀQx, held in three ways, and what the interior point needs of it.
+"""The matrix Q of ½xᵀQx, held in two ways, and what the interior point needs of it.
 
 Every step of the interior point solves with Q + diag D for a new D. How depends on what holds Q: a Cholesky factor of
 the matrix itself, |W|³/3 operations, or Woodbury's identity where Q = GGᵀ with few columns,
@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack
 
 from pairlearn import loops
-from pairlearn.linalg.cholesky import cholesky
-from pairlearn.linalg.threads import blas_threads
-from pairlearn.operators.thin import Thin
+from pairlearn.linalg.cholesky import cholesky, factor_bytes
+from pairlearn.linalg.tiles import gram
+from pairlearn.operators.thin import AnyThin
 from pairlearn.solvers.clock import Look
 from pairlearn.solvers.inner.low_rank import bytes_of_search, low_rank_factor
 from pairlearn.types import Floats, Ints
@@ -101,35 +101,19 @@ class Explicit(Quadratic):
 
     @property
     def factor_bytes(self) -> int:
-        return 8 * len(self.pairs) ** 2 if self.low_rank is None else _bytes_with_columns(self.low_rank)
-
-
-@dataclass(frozen=True)
-class Spanned(Quadratic):
-    """GGᵀ, G (n, r) column-major with few columns: all pairs at once, for kernels of low rank."""
-
-    G: Floats
-
-    def __matmul__(self, x: Floats) -> Floats:
-        return self.G @ (self.G.T @ x)
-
-    def factored(self, D: Floats) -> Factor:
-        return _LowRank(self.G, D)
-
-    @property
-    def weight(self) -> float:
-        return float(np.abs(self @ np.ones(len(self.G))).mean())
-
-    @property
-    def factor_bytes(self) -> int:
-        return _bytes_with_columns(self.G)
+        return factor_bytes(len(self.pairs)) if self.low_rank is None else _bytes_with_columns(self.low_rank)
 
 
 @dataclass(frozen=True)
 class ThinForm(Quadratic):
-    """All pairs at once, where their matrix has a thin form: S L (S L)ᵀ with two entries per row of S."""
+    """All pairs at once, where their matrix has a thin form.
 
-    thin: Thin
+    >>> from pairlearn.operators.thin import Columns
+    >>> (ThinForm(Columns(np.ones((2, 1)))) @ np.ones(2)).tolist()
+    [2.0, 2.0]
+    """
+
+    thin: AnyThin
 
     def __matmul__(self, x: Floats) -> Floats:
         return self.thin @ x
@@ -139,7 +123,7 @@ class ThinForm(Quadratic):
 
     @property
     def weight(self) -> float:
-        return float(np.abs(self.thin @ np.ones(self.thin.S.shape[0])).mean())
+        return float(np.abs(self.thin @ np.ones(len(self.thin))).mean())
 
     @property
     def factor_bytes(self) -> int:
@@ -209,9 +193,8 @@ class _LowRank(_Woodbury):
 
     def __init__(self, G: Floats, D: Floats) -> None:
         self.G = G
-        with blas_threads(G.shape[0] * G.shape[1] ** 2):
-            S = blas.dsyrk(1.0, G / np.sqrt(D)[:, None], trans=1, lower=1)
-        super().__init__(D, S)
+        # Symmetric, so that its transpose is the same, column-major.
+        super().__init__(D, gram((G / np.sqrt(D)[:, None]).T).T)
 
     def _gathered(self, x: Floats) -> Floats:
         return self.G.T @ x
@@ -221,9 +204,9 @@ class _LowRank(_Woodbury):
 
 
 class _ThinFactor(_Woodbury):
-    """G = S L, never formed."""
+    """By the thin form."""
 
-    def __init__(self, thin: Thin, D: Floats) -> None:
+    def __init__(self, thin: AnyThin, D: Floats) -> None:
         self.thin = thin
         super().__init__(D, thin.weighted(1.0 / D))
 

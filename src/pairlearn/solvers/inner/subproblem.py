@@ -23,8 +23,9 @@ class Subproblem(Generic[Matrix]):
     together; θ is feasible before and after.
 
     >>> import numpy as np
-    >>> from pairlearn.solvers.inner.quadratic import Spanned
-    >>> Q, zero = Spanned(np.ones((2, 1))), np.zeros(2)
+    >>> from pairlearn.operators.thin import Columns
+    >>> from pairlearn.solvers.inner.quadratic import ThinForm
+    >>> Q, zero = ThinForm(Columns(np.ones((2, 1)))), np.zeros(2)
     >>> sub = Subproblem(Q, zero, np.array([1.0, 0.5]), Box(zero, np.ones(2), 0.0), constrained=False)
     >>> sub.gap
     1.0

@@ -1,0 +1,175 @@
+"""How fast is the solver on real data, where classes overlap? Every row beside all its rivals in the same run.
+
+Needs PAIRLEARN_DATA. A row is one fit (`real_rows.py`) on real pairs (`real_data.py`), and beside it, each in a process
+of its own (`real_parts.py`) and with a limit of time, what it has to be as good as: LIBSVM, LIBLINEAR where few
+explicit features say the same, the solver of commit c3944b5, and every path of our own by name, so that a wrong choice
+shows. A rival that reaches its limit counts with it: the ratio is then a lower bound, marked ">".
+
+Options beside the usual: --without leaves parts out, --again measures parts again. What was measured is kept by row
+and part.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import print_figures, skip_without_data
+from benchmarks.real_rows import BY_NAME, QUICK, SPECIAL
+
+ROOT = Path(__file__).resolve().parents[1]
+OLD = "c3944b5"
+"""The commit before this work, whose solver is measured beside ours."""
+FORCED = ("active_set", "nested", "interior", "splitting", "smo")
+"""Our own paths by name; one that the machine refuses for a problem is left out there."""
+LIMITS = {"ours": (0, 600, 600), "old": (10, 10, 150), "libsvm": (40, 20, 120), "linear": (10, 10, 60)}
+"""Times our own seconds, but at least and at most so many."""
+FORCED_LIMIT = (3, 5, 120)
+QUICK_SECONDS = 1.0
+
+Parts = dict[str, dict[str, Any]]
+"""What was measured of a row, by part: "ours", "old", "libsvm", "linear", "forced NAME"."""
+
+
+def cap(part: str, seconds: float) -> float:
+    """The limit of a part, given what our fit took."""
+    times, least, most = LIMITS.get(part, FORCED_LIMIT)
+    return float(np.clip(times * seconds, least, most))
+
+
+def rivals(without: Iterable[str]) -> list[str]:
+    """Every part but our own fit."""
+    parts = ["old", "libsvm", "linear", *(f"forced {name}" for name in FORCED)]
+    return [part for part in parts if part.split()[0] not in without]
+
+
+# --------------------------------------------------------------------------- one process
+
+
+def measured(jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The results of jobs that share a source, in one process of their own."""
+    source = old_source() if jobs[0]["part"] == "old" else ROOT / "src"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(source), str(ROOT)])}
+    command = [sys.executable, str(Path(__file__)), "--jobs", json.dumps(jobs)]
+    run = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT)
+    found = [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
+    missing = jobs[len(found) :]
+    if missing and run.returncode == -signal.SIGALRM:
+        found.append({"status": "not within", "seconds": missing[0]["cap"]})
+    return found + [{"status": "crashed"}] * (len(jobs) - len(found))
+
+
+def old_source() -> Path:
+    """The source of the old commit, unpacked once; results/ is not under version control."""
+    folder = ROOT / "results" / f"source-{OLD}"
+    if not folder.exists():
+        folder.mkdir(parents=True)
+        tree = subprocess.run(["git", "archive", OLD, "src"], check=True, stdout=subprocess.PIPE, cwd=ROOT).stdout
+        subprocess.run(["tar", "x", "-C", str(folder)], check=True, input=tree)
+    return folder / "src"
+
+
+def serve(jobs: list[dict[str, Any]]) -> None:
+    """What such a process does: one line for each result."""
+    from benchmarks.real_parts import run_job
+    from benchmarks.real_special import run_special
+
+    for job in jobs:
+        run = run_special if job["row"] in SPECIAL else run_job
+        print(json.dumps(run(job)), flush=True)
+
+
+# --------------------------------------------------------------------------- all of them
+
+
+def job_of(row: str, part: str, mine: dict[str, Any], quick: bool) -> dict[str, Any]:
+    """What a process is asked for; rivals take our C, and LIBLINEAR has to reach our objective."""
+    job = {"row": row, "part": part, "quick": quick}
+    if part == "ours":
+        return {**job, "cap": QUICK_SECONDS if quick else LIMITS["ours"][2]}
+    seconds = QUICK_SECONDS if quick else cap(part, mine["seconds"])
+    return {**job, "cap": seconds, "C": mine["C"], "objective": mine["objective"]}
+
+
+def run_quickly(names: list[str], without: list[str]) -> dict[str, Parts]:
+    """Rows on a few hundred pairs, in two processes in all; the old solver would first have to be compiled."""
+    rows: dict[str, Parts] = {name: {} for name in names}
+
+    def take(wanted: list[tuple[str, str]]) -> None:
+        jobs = [job_of(name, part, rows[name].get("ours", {}), quick=True) for name, part in wanted]
+        for (name, part), found in zip(wanted, measured(jobs) if jobs else [], strict=True):
+            rows[name][part] = found
+
+    take([(name, "ours") for name in names])
+    fits = [name for name in names if name not in SPECIAL and "C" in rows[name]["ours"]]
+    take([(name, part) for part in rivals([*without, "old"]) for name in fits])
+    return rows
+
+
+def run_fully(names: list[str], without: list[str], again: list[str], store: Path, rows: dict[str, Parts]) -> None:
+    """Every part of every row that is not known yet, in a process of its own; `rows` and the store are added to."""
+    for name in names:
+        parts = rows.setdefault(name, {})
+        for part in ["ours", *(rivals(without) if name not in SPECIAL else [])]:
+            if part in parts and part.split()[0] not in again:
+                continue
+            mine = parts.get("ours", {})
+            if part != "ours" and "C" not in mine:
+                continue
+            parts[part] = measured([job_of(name, part, mine, quick=False)])[0]
+            print(f"{name} {part}: {short(parts[part])}", flush=True)
+            store.parent.mkdir(exist_ok=True)
+            store.write_text(json.dumps(rows, indent=1))
+
+
+def short(found: dict[str, Any]) -> str:
+    """One result on one line."""
+    words = {key: f"{value:.4g}" if isinstance(value, float) else str(value) for key, value in found.items()}
+    return ", ".join(f"{key} {word[:60]}" for key, word in words.items())
+
+
+def parsed() -> argparse.Namespace:
+    names, parts = [*BY_NAME, *SPECIAL], ["old", "libsvm", "linear", "forced"]
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument(
+        "--quick", action="store_true", help="some rows on a few hundred pairs, under 50 s; nothing is judged"
+    )
+    parser.add_argument("--fresh", action="store_true", help="forget what an earlier run has measured")
+    parser.add_argument("--only", nargs="+", metavar="NAME", choices=names, help="measure these rows again, only these")
+    parser.add_argument("--without", nargs="+", default=[], choices=parts, help="leave these parts out")
+    parser.add_argument("--again", nargs="+", default=[], choices=["ours", *parts], help="measure these parts again")
+    parser.add_argument("--jobs", type=json.loads, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def main() -> int:
+    from benchmarks.real_figures import figures, table
+
+    arguments = parsed()
+    if arguments.jobs:
+        serve(arguments.jobs)
+        return 0
+    skip_without_data()
+    names = arguments.only or [*(QUICK if arguments.quick else BY_NAME), *SPECIAL]
+    store = ROOT / "results" / "real_solver.json"
+    if arguments.quick:
+        rows = run_quickly(names, arguments.without)
+    else:
+        rows = {} if arguments.fresh or not store.exists() else json.loads(store.read_text())
+        again = ["ours", "old", "libsvm", "linear", "forced"] if arguments.only else arguments.again
+        run_fully(names, arguments.without, again, store, rows)
+    table(rows)
+    return print_figures(figures(rows, arguments.quick))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+"""The elementwise steps of splitting, fused and parallel; matrix products lie between them.
+
+State is held over *cells*: the lower triangle of a symmetric or antisymmetric matrix row by row, or a whole matrix.
+"""
+
+from __future__ import annotations
+
+import numba as nb
+
+from pairlearn.loops.products import FAST
+from pairlearn.loops.threaded import threaded
+from pairlearn.types import Floats
+
+CHUNK = 2**14
+"""Cells that one thread takes at a time; sums are of whole chunks, so that they do not depend on the threads."""
+TILE = 32
+"""Rows and columns of a tile that is mirrored within the first cache."""
+
+
+@nb.njit(cache=True, inline="always")
+def nearest(s, lower, upper, kink):  # type: ignore[no-untyped-def]
+    """The minimiser of ½(z − s)² + kink·|z| over lower ≤ z ≤ upper."""
+    z = max(s - kink, min(s + kink, s - s))
+    return min(max(z, lower), upper)
+
+
+@threaded(fastmath=FAST)
+def reflect(s: Floats, P: Floats, lower: Floats, upper: Floats, kink: float, rho: float, out: Floats) -> None:
+    """out = P + ρ(2z − s) for z the point of the box nearest to s, soft-thresholded by `kink`."""
+    for k in nb.prange(len(s)):
+        z = nearest(s[k], lower[k], upper[k], kink)
+        out[k] = P[k] + rho * (2 * z - s[k])
+
+
+@threaded(fastmath=FAST)
+def advance(
+    s: Floats, x: Floats, q: Floats, shift: float, lower: Floats, upper: Floats, kink: float, relax: float, out: Floats
+) -> None:
+    """out = relax·(x − shift·q − z): how far one plain step leads from s."""
+    for k in nb.prange(len(s)):
+        out[k] = relax * (x[k] - shift * q[k] - nearest(s[k], lower[k], upper[k], kink))
+
+
+@threaded(fastmath=FAST)
+def rescale(s: Floats, lower: Floats, upper: Floats, kink: float, ratio: float) -> None:
+    """s ← z + ratio·(s − z): the same point and rates under another ρ; `kink` is ε/ρ."""
+    for k in nb.prange(len(s)):
+        z = nearest(s[k], lower[k], upper[k], kink)
+        s[k] = z + ratio * (s[k] - z)
+
+
+@threaded(fastmath=FAST)
+def dots(rows: Floats, x: Floats, out: Floats) -> None:
+    """out[i, c] = Σ rows[i]·x over chunk c, (count, n_chunks), in float64."""
+    n, chunks = len(x), out.shape[1]
+    for c in nb.prange(chunks):
+        first, last = c * CHUNK, min((c + 1) * CHUNK, n)
+        for i in range(len(out)):
+            total, row = 0.0, rows[i]
+            for k in range(first, last):
+                total += row[k] * x[k]
+            out[i, c] = total
+
+
+@threaded(fastmath=FAST)
+def combine(weights: Floats, A: Floats, B: Floats, out: Floats) -> None:
+    """out −= Σ_i weights_i (A_i + B_i)."""
+    n = len(out)
+    for c in nb.prange((n + CHUNK - 1) // CHUNK):
+        first, last = c * CHUNK, min((c + 1) * CHUNK, n)
+        for i in range(len(weights)):
+            w, a, b = weights[i], A[i], B[i]
+            for k in range(first, last):
+                out[k] -= w * (a[k] + b[k])
+
+
+@threaded()
+def unpack(cells: Floats, sign: float, out: Floats) -> None:
+    """The matrix with these cells as its lower triangle and sign times them above, (m, m)."""
+    m = len(out)
+    tiles = (m + TILE - 1) // TILE
+    for t in nb.prange(tiles):
+        for u in range(t + 1):
+            for i in range(t * TILE, min((t + 1) * TILE, m)):
+                start = i * (i + 1) // 2
+                for j in range(u * TILE, min((u + 1) * TILE, i + 1)):
+                    out[i, j] = cells[start + j]
+                    if j < i:
+                        out[j, i] = sign * cells[start + j]
+
+
+@threaded()
+def pack(S: Floats, out: Floats) -> None:
+    """The cells of the lower triangle of S."""
+    for i in nb.prange(len(S)):
+        start = i * (i + 1) // 2
+        for j in range(i + 1):
+            out[start + j] = S[i, j]
+
+
+@threaded()
+def scale_lower(S: Floats, D: Floats, sign: float) -> None:
+    """S ← D∘S from its lower triangle, and sign times that above it; D is symmetric."""
+    m = len(S)
+    for t in nb.prange((m + TILE - 1) // TILE):
+        for u in range(t + 1):
+            for i in range(t * TILE, min((t + 1) * TILE, m)):
+                for j in range(u * TILE, min((u + 1) * TILE, i + 1)):
+                    value = D[i, j] * S[i, j]
+                    S[i, j] = value
+                    if j < i:
+                        S[j, i] = sign * value
+
+
+@threaded(fastmath=FAST)
+def norms(s: Floats, before: Floats, lower: Floats, upper: Floats, kink: float, out: Floats) -> None:
+    """Squares of ‖z‖, ‖s − z‖ and ‖z − z'‖ chunk by chunk, (3, n_chunks), for z nearest to s and z' to `before`."""
+    n = len(s)
+    for c in nb.prange(out.shape[1]):
+        a = b = d = 0.0
+        for k in range(c * CHUNK, min((c + 1) * CHUNK, n)):
+            z = nearest(s[k], lower[k], upper[k], kink)
+            u = s[k] - z
+            e = z - nearest(before[k], lower[k], upper[k], kink)
+            a += z * z
+            b += u * u
+            d += e * e
+        out[0, c], out[1, c], out[2, c] = a, b, d
+
+
+@threaded()
+def subtract_lower(S: Floats, T: Floats, D: Floats, a: Floats, o: Floats) -> None:
+    """S ← S − D∘(T + a oᵀ + o aᵀ), symmetric, from the lower triangles of T and D."""
+    m = len(S)
+    for t in nb.prange((m + TILE - 1) // TILE):
+        for u in range(t + 1):
+            for i in range(t * TILE, min((t + 1) * TILE, m)):
+                for j in range(u * TILE, min((u + 1) * TILE, i + 1)):
+                    value = S[i, j] - D[i, j] * (T[i, j] + a[i] * o[j] + o[i] * a[j])
+                    S[i, j] = value
+                    S[j, i] = value
+
+
+@threaded(fastmath=FAST)
+def shift(
+    t: Floats, inverse: Floats, lower: Floats, upper: Floats, kink: float, mu: float, theta: Floats, out: Floats
+) -> None:
+    """θ = t − μ·inverse in its box, soft-thresholded by kink·inverse; Σθ and −dΣθ/dμ chunk by chunk, (2, n_chunks)."""
+    n = len(t)
+    for c in nb.prange(out.shape[1]):
+        total = slope = 0.0
+        for k in range(c * CHUNK, min((c + 1) * CHUNK, n)):
+            value = nearest(t[k] - mu * inverse[k], lower[k], upper[k], kink * inverse[k])
+            free = lower[k] < value < upper[k] and (kink == 0.0 or value != 0.0)
+            theta[k] = value
+            total += value
+            slope += inverse[k] if free else 0.0
+        out[0, c], out[1, c] = total, slope

@@ -1,0 +1,127 @@
+"""Which solver when: by what is known before the first step, and by what subsets of the pairs show.
+
+Before the first step the number of features is known: with few of them all pairs go to the interior point at once, for
+no other way is shorter. Otherwise the pairs are climbed by nested subsets, and after each of them the ways to go on are
+compared by their expected seconds: counted operations, of the steps that the last subset took among them, over fixed
+rates, so that the same problem goes the same way every time. Whoever takes over starts where the subsets ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from pairlearn.operators.base import PairOperator
+from pairlearn.solvers import interior, splitting
+from pairlearn.solvers.active_set import ActiveSet
+from pairlearn.solvers.interior import Interior
+from pairlearn.solvers.nested import Climb, seconds_of
+from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status
+from pairlearn.solvers.splitting import Splitting
+from pairlearn.solvers.tuning import RATES
+from pairlearn.types import Floats
+
+LEAST = 3000
+"""Numbers per pair that the active set reads or writes at the least: 0.4 s for 44,850 pairs and 1.7 s for 319,600
+(MNIST in 30 dimensions, metric kernel, C = 1) where a second is good for 10⁹ numbers, and less for easy problems."""
+
+SHARE = 0.05
+"""Pairs per cell of their matrix from which on splitting serves: with nearly all cells held at 0 it stands still."""
+NEAR = 30.0
+"""Gap, in tolerances, below which the active set is about to end anyway."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """A solver of all pairs at once, and about how many seconds it takes."""
+
+    seconds: float
+    solver: Interior | Splitting
+
+    def saves(self, climb: Climb) -> bool:
+        """Whether it is expected to be shorter than what is left of the climb.
+
+        Splitting only saves the factor of the free pairs: with many bounded and few free ones it hardly gets anywhere.
+        """
+        return self.seconds < (climb.factoring if isinstance(self.solver, Splitting) else climb.expected)
+
+    def would_have_saved(self, spent: float, step: Progress) -> bool:
+        """The same of an active set that took so many seconds and stands at this step."""
+        if isinstance(self.solver, Splitting):
+            return self.seconds < RATES.seconds(step.working_set**3 / 3, 0.0)
+        return self.seconds < spent
+
+
+@dataclass(frozen=True)
+class Auto:
+    """The solver that is expected to take the least time within the memory there is.
+
+    >>> import numpy as np
+    >>> from pairlearn.operators.dense import DenseOperator
+    >>> y = np.array([1.0, -1.0])
+    >>> problem = Problem(y, np.minimum(y, 0.0), np.maximum(y, 0.0), total=0.0)
+    >>> solution = Auto().solve(problem, DenseOperator(2 * np.eye(2)))
+    >>> solution.coefficients.tolist(), solution.path
+    ([0.5, -0.5], 'active set')
+    """
+
+    active: ActiveSet = field(default_factory=ActiveSet)
+
+    def solve(
+        self,
+        problem: Problem,
+        operator: PairOperator,
+        start: Floats | None = None,
+        callback: Callback | None = None,
+    ) -> Solution:
+        """Coefficients for this problem by the way that suits it."""
+        ways = list(self.ways(problem, operator))
+        least = RATES.seconds(0.0, LEAST * len(problem))
+        for way in ways:
+            if isinstance(way.solver, Interior) and way.seconds <= least:
+                return way.solver.solve(problem, operator, start, callback)
+        climb = Climb(self.active, problem, operator, callback)
+        while start is None and climb.goes_on:
+            climb.advance()
+            better = [way for way in ways if way.saves(climb)]
+            if better and climb.status is None:
+                return _taken_over(climb, min(better, key=lambda way: way.seconds), start)
+        return self._watched(climb, ways, start)
+
+    def _watched(self, climb: Climb, ways: list[Way], start: Floats | None) -> Solution:
+        """The active set on all pairs, until it has taken longer than another way would have."""
+        spent, late = 0.0, list[Way]()
+
+        def leave(step: Progress) -> bool:
+            nonlocal spent
+            spent += seconds_of(step, len(climb.problem))
+            late.extend(way for way in ways if way.would_have_saved(spent, step))
+            return bool(late) and step.gap > NEAR * self.active.tol
+
+        climb.relay.leave = leave if ways else None
+        found, climb.relay.leave = climb.ended(start), None
+        return _taken_over(climb, late[0], found.coefficients) if climb.relay.left else found
+
+    def ways(self, problem: Problem, operator: PairOperator) -> Iterator[Way]:
+        """Those that serve this problem in the memory there is."""
+        active, tuning, size = self.active, self.active.tuning, operator.thin_size()
+        enough = size is not None and len(problem) >= max(tuning.small, tuning.pairs_per_equation * size[1])
+        if size is not None and enough and interior.bytes_needed(problem, size, tuning) <= active.memory:
+            yield Way(interior.seconds_needed(problem, size), Interior(active))
+        sandwich = operator.sandwich()
+        split = Splitting(active.tol, active.memory, time_budget=active.time_budget, seed=active.seed)
+        if sandwich is not None and len(problem) >= max(tuning.small, SHARE * sandwich.size) and split.fits(sandwich):
+            yield Way(splitting.seconds_needed(sandwich), split)
+
+
+def _taken_over(climb: Climb, way: Way, start: Floats | None) -> Solution:
+    """Another solver goes on from the last coefficients."""
+    left = climb.clock.left if climb.clock.ends else None
+    begun = "active set" if climb.guess is None else "nested subsets"
+    theta = climb.guess.theta if start is None and climb.guess is not None else start
+    found = way.solver.within(left).solve(climb.problem, climb.operator, theta, climb.relay)
+    path = f"{begun}, {found.path}"
+    if found.status is Status.STALLED:
+        rest = replace(climb.active, time_budget=climb.clock.left if climb.clock.ends else None)
+        found, path = rest.solve(climb.problem, climb.operator, found.coefficients, climb.relay), f"{path}, active set"
+    return climb.relay.whole(found, path, climb.taken)

@@ -1,0 +1,177 @@
+"""Nested subsets: the function is learnt from few pairs first, and tells where all others end.
+
+Where classes overlap most support pairs end at their bounds, and a working set takes in some thousand of them per step.
+But the *function* hardly depends on the sample: solved on a share s of the pairs with boxes of 1/s their size it puts
+nearly every other pair where the whole problem puts it. So a small subset is solved from zero, each larger one and the
+whole from the guess of the one before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from pairlearn.linalg.held import held_bytes
+from pairlearn.linalg.room import FACTORED
+from pairlearn.operators.base import PairOperator
+from pairlearn.solvers.active_set import ActiveSet
+from pairlearn.solvers.certificate import finish
+from pairlearn.solvers.clock import Clock
+from pairlearn.solvers.problem import Callback, Problem, Progress, Relay, Solution, Status
+from pairlearn.solvers.start import at_bounds, feasible
+from pairlearn.solvers.tuning import RATES
+from pairlearn.types import Floats, Ints
+
+
+@dataclass(frozen=True)
+class Guess:
+    """Coefficients of all pairs from the solution on a subset of `size`, with its support and bounded pairs."""
+
+    theta: Floats
+    size: int
+    n_support: int
+    n_bounded: int
+
+    @property
+    def n_free(self) -> int:
+        """Support pairs inside their boxes."""
+        return self.n_support - self.n_bounded
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether most support pairs are at their bounds; without any, the subset was broken off and tells nothing."""
+        return 0 < self.n_support <= 2 * self.n_bounded
+
+
+@dataclass(frozen=True)
+class Nested:
+    """The active set from the guess of nested subsets; see there for the options.
+
+    >>> import numpy as np
+    >>> from pairlearn.operators.dense import DenseOperator
+    >>> y = np.array([1.0, -1.0])
+    >>> problem = Problem(y, np.minimum(y, 0.0), np.maximum(y, 0.0), total=0.0)
+    >>> Nested().solve(problem, DenseOperator(2 * np.eye(2))).coefficients.tolist()
+    [0.5, -0.5]
+    """
+
+    active: ActiveSet = field(default_factory=ActiveSet)
+
+    def solve(
+        self,
+        problem: Problem,
+        operator: PairOperator,
+        start: Floats | None = None,
+        callback: Callback | None = None,
+    ) -> Solution:
+        """Coefficients for this problem; a start makes the subsets needless."""
+        climb = Climb(self.active, problem, operator, callback)
+        while start is None and climb.goes_on:
+            climb.advance()
+        return climb.ended(start)
+
+
+class Climb:
+    """From subset to subset: the state between two of them, so that others may look at it and go another way."""
+
+    def __init__(self, active: ActiveSet, problem: Problem, operator: PairOperator, callback: Callback | None) -> None:
+        self.active, self.problem, self.operator = active, problem, operator
+        self.clock = Clock.start(active.time_budget)
+        self.relay = Relay(self.clock, callback)
+        self.order = np.random.default_rng(active.seed).permutation(len(problem))
+        self.guess: Guess | None = None
+        self.status: Status | None = None
+        """Why there is nothing more to do: the user or the clock."""
+        self.taken = 0
+        self.seconds = 0.0
+        """About how long the last subset took, by its steps: the clock would tell of what else this machine does."""
+
+    @property
+    def next_size(self) -> int:
+        """Pairs of the next subset; those of the whole problem when it is the last."""
+        n, tuning = len(self.problem), self.active.tuning
+        size = n if self.guess is None else self.guess.size * tuning.subset_growth
+        while self.guess is None and size >= tuning.subset_growth * tuning.subset:
+            size //= tuning.subset_growth
+        return n if 2 * size > n else size
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether another subset comes before the whole: one without overlap is a good start for all pairs already."""
+        smaller = self.next_size < len(self.problem) and self.status is None
+        return smaller and (self.guess is None or self.guess.overlaps)
+
+    @property
+    def expected(self) -> float:
+        """About how many seconds the rest takes, by the last subset: each larger one takes twice as long."""
+        larger = np.ceil(np.log(self._growth) / np.log(self.active.tuning.subset_growth) - 1e-9)
+        return float(self.seconds * (2.0 ** (larger + 1) - 2.0)) + self.factoring
+
+    @property
+    def factoring(self) -> float:
+        """About how many seconds a factor of the free pairs takes, whose number grows more slowly than that of all."""
+        n_free = 0.0 if self.guess is None else self.guess.n_free * self._growth**self.active.tuning.free_exponent
+        fits = n_free <= FACTORED * self.active.max_working_set
+        return RATES.seconds(n_free**3 / 3, 0.0) if fits else np.inf
+
+    @property
+    def _growth(self) -> float:
+        return 1.0 if self.guess is None else len(self.problem) / self.guess.size
+
+    def advance(self) -> None:
+        """Solve the next subset and guess the whole from it."""
+        began = len(self.relay.lines)
+        size = self.next_size
+        chosen = np.sort(self.order[:size])
+        part, share = self.operator.restricted(chosen), size / len(self.problem)
+        # A share of the time that leaves most of it to the whole.
+        budget = 0.3 * self.clock.left if self.clock.ends else None
+        solver = replace(self.active, tol=self.active.tuning.subset_tol * self.active.tol, time_budget=budget)
+        small = taken(self.problem, chosen, share)
+        begin = None if self.guess is None else feasible(self.guess.theta[chosen] / share, small)
+        found = solver.solve(small, part, begin, self.relay)
+        self.taken = max(self.taken, held_bytes(part, self.operator) + found.taken + self.problem.linear.nbytes)
+        if found.status is Status.INTERRUPTED:
+            self.status = found.status
+        self._guess(chosen, small, found)
+        self.seconds = sum(seconds_of(line, size) for line in self.relay.lines[began:])
+
+    def _guess(self, chosen: Ints, small: Problem, found: Solution) -> None:
+        n, theta = len(self.problem), found.coefficients
+        support, bounded = np.count_nonzero(theta), int(np.count_nonzero(small.box.bounded(theta)))
+        whole: Floats = np.zeros(n)
+        whole[chosen] = theta
+        guess = Guess(whole, len(chosen), int(support), bounded)
+        if guess.overlaps:
+            known = np.zeros(n, dtype=bool)
+            known[chosen] = True
+            v = self.problem.linear - self.operator @ whole
+            whole = at_bounds(self.problem, v, known, whole * (len(chosen) / n))
+        self.guess = replace(guess, theta=feasible(whole, self.problem))
+
+    def ended(self, start: Floats | None = None) -> Solution:
+        """The solution of the whole problem from the last guess."""
+        theta = self.guess.theta if self.guess is not None else start
+        path = "active set" if self.guess is None else "nested subsets, active set"
+        if self.status is not None and theta is not None:
+            found = finish(self.problem, self.operator, theta, self.status, self.active.tol, ())
+        else:
+            rest = replace(self.active, time_budget=self.clock.left if self.clock.ends else None)
+            found = rest.solve(self.problem, self.operator, theta, self.relay)
+        return self.relay.whole(found, path, self.taken)
+
+
+def seconds_of(step: Progress, n_pairs: int) -> float:
+    """About how long an outer step takes: its working set's matrix several times, and passes over all pairs."""
+    return RATES.seconds(0.0, 5.0 * step.working_set**2 + 60.0 * n_pairs)
+
+
+def taken(problem: Problem, chosen: Ints, share: float) -> Problem:
+    """The problem of these pairs, which stand for all others: their boxes are larger by as much as they are fewer."""
+    return replace(
+        problem,
+        linear=problem.linear[chosen],
+        lower=problem.lower[chosen] / share,
+        upper=problem.upper[chosen] / share,
+    )

@@ -1,0 +1,49 @@
+"""What splitting takes of the memory, counted before anything is allocated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pairlearn.errors import TooLargeError
+from pairlearn.operators.sandwich import Sandwich
+from pairlearn.solvers.splitting.cells import Cells
+
+LEAST = 4
+"""Steps that the acceleration has to remember."""
+BASIS = 8 * 4
+"""Bytes per entry of a Gram matrix while it is decomposed: a copy, its eigenvectors, twice as much to work with."""
+MATRICES = 8 + 8 * 4
+"""Bytes per entry of S afterwards: eigenvectors, and in float64 at the end them, D, S and a spare one."""
+CORRECTION = 8 * 2 + 8 * 4 * 4
+"""The same for a correction: two more of this size, and four of twice the rows and columns while it is computed."""
+STATE = 8 * 9
+"""Bytes per cell: p, both bounds, weights of the sum, s, x, f and two of the last step, in float64 at the end."""
+STEP = 4 * 2
+"""Bytes per cell and step that the acceleration remembers; half as many in float64."""
+PAIRS = 8 * 10
+"""Bytes per pair: its cell, factor, coefficients, rates, and what passes while the nearest feasible point is found."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """How many steps the acceleration remembers, and the bytes of all that splitting takes then."""
+
+    depth: int
+    bytes: int
+
+    @classmethod
+    def within(cls, memory: float, sandwich: Sandwich, cells: Cells, depth: int) -> Room:
+        """As many steps as there is memory for, `depth` at most; a TooLargeError below LEAST of them."""
+        m, k = cells.shape
+        each = CORRECTION if sandwich.corrected else 0
+        fixed = max(BASIS * (m * m + k * k), (MATRICES + each) * m * k)
+        fixed += STATE * cells.size + PAIRS * len(cells.index)
+        depth = min(depth, int((memory - fixed) // (STEP * cells.size)))
+        if depth < LEAST:
+            needed = fixed + LEAST * STEP * cells.size
+            raise TooLargeError(
+                f"the splitting solver needs about {needed / 2**20:,.1f} MiB for {m:,} × {k:,} examples, but "
+                f"{memory / 2**20:,.1f} MiB are left to it; raise memory_budget (--memory-budget), train on pairs of "
+                'fewer examples, or choose solver="active_set"'
+            )
+        return cls(depth, fixed + depth * STEP * cells.size)

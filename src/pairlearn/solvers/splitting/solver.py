@@ -1,0 +1,212 @@
+"""Splitting: a linear step in closed form, a step into the box, and acceleration of the two."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pairlearn.errors import InputError, TooLargeError
+from pairlearn.linalg.threads import blas_threads
+from pairlearn.operators.base import PairOperator
+from pairlearn.operators.sandwich import Sandwich
+from pairlearn.solvers.certificate import finish
+from pairlearn.solvers.clock import Clock, Pace
+from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status
+from pairlearn.solvers.splitting.cells import Cells
+from pairlearn.solvers.splitting.eigenbasis import Eigenbasis
+from pairlearn.solvers.splitting.iteration import Iteration
+from pairlearn.solvers.splitting.nearest import nearest_feasible
+from pairlearn.solvers.splitting.room import Room
+from pairlearn.solvers.tuning import RATES
+from pairlearn.types import Floats
+
+UNFIT = (
+    "the splitting solver takes one table of terms in products of two base values (tensor, metric, tensor_metric, "
+    'direct_metric, wedge) on a base Gram matrix that is held in memory; choose solver="active_set"'
+)
+FIRST, THEN = 10.0, 3.0
+"""ρ in units of the mean K(i, i): large ones find the dominant modes, smaller ones the last digits."""
+LOWERED, BALANCED = 20, (40, 80)
+"""Steps after which ρ is lowered to the second value, and after which as far as its residuals say. They would now and
+then raise it as well, which led to ten times the steps where C is small."""
+STEPS, PASSES = 250, 40
+"""Usual steps, and numbers per cell that one of them reads or writes."""
+NEAR = 20.0
+"""Tolerances from which on the end may be near."""
+FALLEN = 0.7
+"""A gap below this share of the lowest so far has fallen."""
+PATIENCE = {np.float32: 2, np.float64: 20}
+"""Looks without a lower gap before the precision is doubled near the end (five times as many before), and before the
+solver gives up. Rounding in float32 lets the acceleration crawl: 320 steps of it to a gap of 1.1e-3, ten in float64
+then to 2.4e-4 (MNIST, 319,600 pairs, tensor)."""
+
+
+@dataclass(frozen=True)
+class Splitting:
+    """ADMM on matrices over examples: O(m²) memory and some m³ operations a step, however many pairs are free.
+
+    With θ scattered over a matrix S, z the point of the box nearest to s, and u = s − z,
+
+        x = argmin ½xᵀKx − pᵀx + ½ρ‖x − (z − u)‖² with Σx = total;   s ← s + 1.8·(x − z)
+
+    ends where x = z = θ. x is (K + ρ)⁻¹ in closed form (see `eigenbasis`) and one multiple of (K + ρ)⁻¹1, which keeps
+    the sum; Anderson's acceleration finds s. Every `every` steps (twice as many while the end is far) the feasible
+    point nearest to s is looked at: its gap comes from a float64 product over all pairs. Steps are in float32 until
+    they lead no further.
+
+    `memory` is in bytes; `depth` is how many steps the acceleration remembers, where there is memory for that.
+
+    >>> import pairlearn as pl
+    >>> pairs = pl.all_pairs([[0.0], [1.0], [5.0], [7.0]], reflexive=False)
+    >>> machine = pl.PairSVC("tensor", "rbf", C=10.0, solver="splitting").fit(pairs, pairs.labels([0, 0, 1, 1]))
+    >>> machine.fit_status_, machine.predict(pairs).tolist()
+    ('converged', [1, -1, -1, -1, -1, 1])
+    """
+
+    tol: float = 1e-3
+    memory: float = 4e9
+    max_steps: int = 5000
+    time_budget: float | None = None
+    seed: int = 0
+    depth: int = 30
+    every: int = 10
+
+    def solve(
+        self,
+        problem: Problem,
+        operator: PairOperator,
+        start: Floats | None = None,
+        callback: Callback | None = None,
+    ) -> Solution:
+        """Coefficients for this problem, from zero or from a feasible start."""
+        return _Run(self, problem, operator, start, callback).solution()
+
+    def within(self, seconds: float | None) -> Splitting:
+        """The same with so much time."""
+        return replace(self, time_budget=seconds)
+
+    def fits(self, sandwich: Sandwich) -> bool:
+        """Whether there is memory for it."""
+        try:
+            Room.within(self.memory, sandwich, Cells.of(sandwich), self.depth)
+        except (InputError, TooLargeError):
+            return False
+        return True
+
+
+def seconds_needed(sandwich: Sandwich) -> float:
+    """About how long splitting takes: the steps of a usual fit in float32, which is twice as fast, and some looks."""
+    m, k = len(sandwich.left), len(sandwich.right)
+    products = (6.0 if sandwich.corrected else 4.0) * m * k * (m + k)
+    return STEPS * RATES.seconds(0.5 * products + products / 10, PASSES * m * k)
+
+
+class _Run:
+    """One solution under way: the iteration, and the best feasible coefficients that it came by."""
+
+    def __init__(
+        self,
+        options: Splitting,
+        problem: Problem,
+        operator: PairOperator,
+        start: Floats | None,
+        callback: Callback | None,
+    ) -> None:
+        sandwich = operator.sandwich()
+        if sandwich is None:
+            raise InputError(UNFIT)
+        self.options, self.problem, self.operator, self.callback = options, problem, operator, callback
+        self.clock, self.pace = Clock.start(options.time_budget), Pace(operator)
+        self.sandwich, self.cells = sandwich, Cells.of(sandwich)
+        self.room = Room.within(options.memory, sandwich, self.cells, options.depth)
+        self.best = nearest_feasible(np.zeros(len(problem)), problem) if start is None else start.copy()
+        self.lowest = np.inf
+        self.history: list[Progress] = []
+        self.unit = float(operator.diagonal().mean()) or 1.0
+        """Of ρ."""
+        self.looks = 0
+        """Looks at the gap since it fell."""
+
+    def solution(self) -> Solution:
+        """What is found until the end, whatever ends it."""
+        status = Status.INTERRUPTED
+        with blas_threads(np.inf):
+            with suppress(KeyboardInterrupt):
+                status = self._iterate()
+            found = finish(self.problem, self.operator, self.best, status, self.options.tol, tuple(self.history))
+            return replace(found, taken=self.room.bytes, path="splitting")
+
+    def _iterate(self) -> Status:
+        v, status = self._look(self.best)
+        if status is not None:
+            return status
+        iteration = Iteration(
+            self.problem, self.cells, Eigenbasis.of(self.sandwich), self.room.depth, self.options.seed
+        )
+        iteration.begin(self.best, v - self._bias(v), FIRST * self.unit)
+        for step in range(1, self.options.max_steps + 1):
+            iteration.step()
+            status = self._after(step, iteration)
+            if status is not None:
+                return status
+        return Status.ITERATION_LIMIT
+
+    def _after(self, step: int, iteration: Iteration) -> Status | None:
+        """Look at where this step led, if it is time for that; a status if it was the last one."""
+        late = self._late()
+        if not self._is_time_to_look(step) and not (late and self.lowest == np.inf):
+            return Status.TIME_BUDGET if late else None
+        _, status = self._look(iteration.point())
+        if status is not None or late:
+            return status or Status.TIME_BUDGET
+        return self._tune(step, iteration)
+
+    def _is_time_to_look(self, step: int) -> bool:
+        """A look takes as long as some steps, so that there are half as many of them while the end is far."""
+        every = self.options.every
+        near = self.lowest <= NEAR * self.options.tol or step == every
+        return step % (every if near else 2 * every) == 0
+
+    def _tune(self, step: int, iteration: Iteration) -> Status | None:
+        """Another ρ or precision where that is due; a status if float64 leads no further either."""
+        near = iteration.dtype is np.float64 or self.lowest <= NEAR * self.options.tol
+        if self.looks >= PATIENCE[iteration.dtype] * (1 if near else 5):
+            if iteration.dtype is np.float64:
+                return Status.STALLED
+            self.looks = 0
+            iteration.refine()
+        elif step == LOWERED:
+            iteration.reduce(THEN * self.unit)
+        elif step in BALANCED:
+            iteration.reduce(iteration.balanced)
+        return None
+
+    def _late(self) -> bool:
+        """Whether no more is left than the certificate takes."""
+        return self.clock.ends and self.clock.reserving(self.pace.seconds(len(self.problem))).expired
+
+    def _bias(self, v: Floats) -> float:
+        """What the rates of pairs that can move are measured against."""
+        moving = self.problem.lower < self.problem.upper
+        return float(v[moving].mean()) if self.problem.constrained and moving.any() else 0.0
+
+    def _look(self, theta: Floats) -> tuple[Floats, Status | None]:
+        """v = p − Kθ of all pairs, a line in the history, and a status if this is the end."""
+        p, product = self.problem, np.zeros(len(theta))
+        if theta.any():
+            self.pace.add_product(theta, product)
+        v = p.linear - product
+        gap = p.box.gap(theta, v, p.constrained)
+        self.looks = 0 if gap < FALLEN * self.lowest else self.looks + 1
+        if gap < self.lowest and (theta.any() or gap <= self.options.tol):
+            self.best, self.lowest = theta, gap
+        stop = self._report(theta, gap, p.box.objective(theta, p.linear, v))
+        return v, Status.INTERRUPTED if stop else Status.CONVERGED if gap <= self.options.tol else None
+
+    def _report(self, theta: Floats, gap: float, objective: float) -> bool:
+        """Add a line to the history; whether the callback wants to stop."""
+        support, n = int(np.count_nonzero(theta)), len(theta)
+        self.history.append(Progress(len(self.history), gap, objective, support, n, self.clock.seconds))
+        return bool(self.callback(self.history[-1])) if self.callback is not None else False

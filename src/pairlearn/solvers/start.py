@@ -1,0 +1,70 @@
+"""Feasible coefficients to start from."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pairlearn.solvers.problem import Problem
+from pairlearn.types import Bools, Floats
+
+
+def feasible(theta: Floats, problem: Problem) -> Floats:
+    """Clip into the box; with a total, mend the sum on as few coefficients as possible.
+
+    Those that move towards zero come first, free ones before bounded ones; then all others in a mixed order, so that
+    no example gets more than its share.
+    """
+    theta = np.clip(theta, problem.lower, problem.upper)
+    if problem.total is None:
+        return theta
+    excess = float(theta.sum()) - problem.total
+    # Rounding errors are no excess: they would only take coefficients off their bounds.
+    if abs(excess) <= 1e-12 * (float(np.abs(theta).sum()) + abs(problem.total)):
+        return theta
+    room = theta - problem.lower if excess > 0 else problem.upper - theta
+    shrinks = (theta > 0) if excess > 0 else (theta < 0)
+    free = (theta > problem.lower) & (theta < problem.upper)
+    mixed = np.random.default_rng(0).permutation(len(theta))
+    order = mixed[np.lexsort((~free[mixed], ~shrinks[mixed]))]
+    # Towards zero means up to zero: what lies beyond counts as a new coefficient.
+    room = np.where(shrinks, np.minimum(room, np.abs(theta)), room)[order]
+    before = np.concatenate([[0.0], np.cumsum(room)[:-1]])
+    theta[order] -= np.sign(excess) * np.clip(abs(excess) - before, 0.0, room)
+    return np.clip(theta, problem.lower, problem.upper)
+
+
+def at_bounds(problem: Problem, v: Floats, known: Bools, theta: Floats) -> Floats:
+    """Every pair where its residual v = p − g puts it: at a bound, or at 0; those that are `known` at θ.
+
+    With a bias b the best coefficient is u where v − ε > b, l where v + ε < b, else 0. Σθ falls as b rises, so one
+    sort of the places where pairs change finds the b that keeps the total, and a single pair ends inside its box.
+
+    >>> y = np.array([1.0, 1.0, -1.0])
+    >>> problem = Problem(y, np.minimum(y, 0.0), np.maximum(y, 0.0), total=0.0)
+    >>> at_bounds(problem, np.array([0.5, -3.0, -0.5]), np.zeros(3, dtype=bool), np.zeros(3)).tolist()
+    [1.0, 0.0, -1.0]
+    """
+    low, high, eps = problem.lower, problem.upper, problem.epsilon
+    out = np.where(known, theta, np.where(v > eps, high, np.where(v < -eps, low, np.clip(0.0, low, high))))
+    if problem.total is None:
+        return out
+    others = np.nonzero(~known)[0]
+    places, drops = _changes(v[others], low[others], high[others], eps)
+    order = np.argsort(places, kind="stable")
+    begin = float(theta[known].sum()) + float(high[others].sum())
+    after = begin - np.cumsum(drops[order])
+    last = int(np.searchsorted(-after, -problem.total))  # the first change after which the sum is not too large
+    if begin < problem.total or last == len(order):
+        return feasible(np.where(known, theta, high if begin < problem.total else low), problem)
+    b, between = places[order[last]], others[order[last] % len(others)]
+    out[others] = np.where(v[others] - eps > b, high[others], np.where(v[others] + eps < b, low[others], 0.0))
+    out = np.clip(out, low, high)
+    out[between] += problem.total - float(out.sum())
+    return feasible(out, problem)
+
+
+def _changes(v: Floats, low: Floats, high: Floats, eps: float) -> tuple[Floats, Floats]:
+    """(b, drop): where the best coefficient drops as b rises, and by how much."""
+    if eps == 0.0:
+        return v, high - low
+    return np.concatenate([v - eps, v + eps]), np.concatenate([high, -low])

@@ -1,0 +1,122 @@
+"""`pairlearn match` and `pairlearn dedupe`: tables in, matches, clusters, questions, page and model out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+
+from tools.journey_data import write_tables
+
+
+@pytest.fixture(scope="session")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """shop.csv, catalogue.csv, labels.csv, customers.csv."""
+    folder = tmp_path_factory.mktemp("records")
+    write_tables(folder)
+    return folder
+
+
+def test_match_learns_and_asks_and_learns_again(tables: Path, tmp_path: Path, call: Callable[..., Any]) -> None:
+    common = ("match", tables / "shop.csv", tables / "catalogue.csv", "--force")
+    outputs = {"--out": "m.csv", "--review": "r.csv", "--report": "p.html", "--save-model": "m.safetensors"}
+    given = [part for option, name in outputs.items() for part in (option, tmp_path / name)]
+    said = call(*common, "--labels", tables / "labels.csv", *given).output
+    assert "name (text)" in said
+    assert "price (number)" in said
+    assert re.search(r"verdict: F1 [\d.]+ is .* (boosted trees|untrained)", said)
+    assert "recall of candidates: 100.0 % of 90 labelled matches" in said
+    found = polars.read_csv(tmp_path / "m.csv")
+    right = found["left"].str.slice(1) == found["right"].str.slice(1)
+    assert right.mean() > 0.95
+    assert right.sum() > 130
+    assert found["why"].str.contains("name").all()
+    assert json.loads((tmp_path / "m.csv.run.json").read_text())["result"]["kinds"] == {
+        "name": "text",
+        "price": "number",
+    }
+
+    review = polars.read_csv(tmp_path / "r.csv")
+    known = polars.read_csv(tables / "labels.csv")
+    assert review.join(known, on=["left", "right"]).height == 0
+    assert {"left_name", "right_name", "left_price"} <= set(review.columns)
+    same = review["left"].str.slice(1) == review["right"].str.slice(1)
+    answered = review.with_columns(label=polars.when(polars.arange(0, review.height) < 20).then(same.cast(int)))
+    both = polars.concat([known, answered.select("left", "right", "label")], how="vertical_relaxed")
+    both.write_csv(tmp_path / "more.csv")
+    again = call(*common, "--labels", tmp_path / "more.csv", "--out", tmp_path / "m2.csv").output
+    assert "290 labelled pairs" in again
+
+    page = (tmp_path / "p.html").read_text()
+    assert 'id="cutoffs"' in page
+    assert "<svg" in page
+    assert "<script" not in page
+    call(*common, "--model", tmp_path / "m.safetensors", "--out", tmp_path / "m3.csv")
+    assert (tmp_path / "m3.csv").read_text() == (tmp_path / "m.csv").read_text()
+    wrong = call("score", tmp_path / "m.safetensors", tables / "shop.csv", tables / "labels.csv", code=1)
+    assert "use it with pairlearn match or dedupe --model" in wrong.stderr
+    assert "are two records" in " ".join(call("info", tmp_path / "m.safetensors").output.split())
+
+
+def test_match_without_labels_says_so(tables: Path, tmp_path: Path, call: Callable[..., Any]) -> None:
+    result = call("match", tables / "shop.csv", tables / "catalogue.csv", "--out", tmp_path / "m.csv", "--json")
+    assert "no labels" in result.stderr
+    told = json.loads(result.stdout)
+    assert told["f1"] == {}
+    assert told["matches"] > 100
+
+
+def test_dedupe_writes_clusters(tables: Path, tmp_path: Path, call: Callable[..., Any]) -> None:
+    out = tmp_path / "c.csv"
+    call("dedupe", tables / "customers.csv", "--out", out, "--matches", tmp_path / "m.csv")
+    found = dict(polars.read_csv(out).select("id", "cluster").iter_rows())
+    assert len(found) == 130
+    assert sum(found[k] == found[100 + k] for k in range(30)) > 24
+
+
+@pytest.mark.parametrize(
+    ("labels", "advice"),
+    [
+        ("left,right,label\ns1,c1,\n", "has no labelled pair"),
+        ("left,right,label\ns1,c999,1\n", "c999"),
+        ("left,right,label\ns1,c1,maybe\n", "labels are 1/-1"),
+        ("left,right,label\ns1,c1,1\ns2,c5,0\n", "too few"),
+    ],
+)
+def test_labels_that_cannot_be_used(
+    labels: str, advice: str, tables: Path, tmp_path: Path, call: Callable[..., Any]
+) -> None:
+    path = tmp_path / "l.csv"
+    path.write_text(labels)
+    common = ("match", tables / "shop.csv", tables / "catalogue.csv", "--out", tmp_path / "m.csv")
+    error = call(*common, "--labels", path, code=1).stderr.splitlines()[-1]
+    assert error.startswith("error: ")
+    assert advice in error
+
+
+@pytest.mark.parametrize(
+    ("options", "advice"),
+    [
+        (("--kind", "name=money"), "kinds are text"),
+        (("--rule", "town"), "no column 'town'"),
+        (("--drop", "town"), "no table has this column"),
+        (("--id-column", "sku"), "no column 'sku'"),
+    ],
+)
+def test_options_that_cannot_be_meant(
+    options: tuple[str, ...], advice: str, tables: Path, tmp_path: Path, call: Callable[..., Any]
+) -> None:
+    common = ("match", tables / "shop.csv", tables / "catalogue.csv", "--out", tmp_path / "m.csv")
+    assert advice in call(*common, *options, code=1).stderr.splitlines()[-1]
+
+
+def test_one_row_each(tmp_path: Path, call: Callable[..., Any]) -> None:
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("id,name\n1,ann lee\n")
+    error = call("match", tmp_path / "a.csv", tmp_path / "b.csv", "--out", tmp_path / "m.csv", code=1).stderr
+    assert "at least two pairs" in error.splitlines()[-1]

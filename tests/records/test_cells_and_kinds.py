@@ -1,0 +1,70 @@
+"""Cells as they are read, and columns as they are recognised."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from pairlearn.errors import InputError
+from pairlearn.records.cells import LONGEST, code, day, items, known, number, place, plain
+from pairlearn.records.kinds import check_kind, recognise
+
+
+@pytest.mark.parametrize("cell", [None, "", " ", "NaN", "n/a", "N/A", "null", "None", "-", "?", "unknown", "<NA>"])
+def test_spellings_of_nothing(cell: str | None) -> None:
+    assert known(cell) is None
+    assert plain(cell) == code(cell) == items(cell) == ""
+    assert math.isnan(number(cell))
+    assert math.isnan(day(cell))
+
+
+def test_accents_and_compatible_letters_do_not_differ() -> None:
+    assert plain("Ｃａｆé ﬁne") == plain("cafe fine")
+    assert plain("cafe\u0301") == plain("caf\u00e9")
+
+
+def test_huge_cells_are_cut() -> None:
+    assert len(plain("ab " * 10**6)) <= LONGEST
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"), [("1,299.00", 1299.0), ("EUR 3,50", 3.5), ("-7", -7.0), ("1,234,567", 1234567.0), ("v2", 2.0)]
+)
+def test_numbers(cell: str, value: float) -> None:
+    assert number(cell) == value
+
+
+def test_days_in_three_spellings() -> None:
+    assert day("2001-05-17") == day("17/05/2001") == day("20010517") == day("05/17/2001") == day("2001-05-17T10:00")
+    assert math.isnan(day("2001-13-40"))
+
+
+def test_places_outside_the_earth_are_missing() -> None:
+    assert place("(52.5; 13.4)") == (52.5, 13.4)
+    assert math.isnan(place("99.5, 13.4")[0])
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (["19560409", "19080419", "19081128"], "date"),
+        (["52.5, 13.4", "48.1, 11.6"], "geo"),
+        (["2119", "3165", "4881", "0200"], "code"),
+        (["a9839m2h", "lfl-n2-48", "t9161ll/a", "38100"], "code"),
+        (["8.10 %", "5 %", "-"], "number"),
+        (["1998", "2001", "1999"], "number"),
+        (["7", "177", "54", "3"], "number"),
+        (["mitchell", "harley", "madeline"], "name"),
+        (["adobe illustrator cs3 for mac academic", "world of rainbow fish"], "text"),
+        (["sa", "nsw", "vic"] * 30, "category"),
+        ([None, "", "N/A"], None),
+    ],
+)
+def test_kinds(cells: list[str | None], kind: str | None) -> None:
+    assert recognise(cells) == kind
+
+
+def test_unknown_kind_is_refused() -> None:
+    with pytest.raises(InputError, match="kinds are text, name"):
+        check_kind("money", "price")

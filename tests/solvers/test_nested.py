@@ -1,0 +1,282 @@
+"""Nested subsets, the start they give, and the choice between solvers."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+import pairlearn as pl
+from pairlearn.errors import InputError
+from pairlearn.kernels import Gaussian, Linear
+from pairlearn.operators.base import PairOperator
+from pairlearn.operators.build import build
+from pairlearn.operators.dense import DenseOperator
+from pairlearn.solvers import ActiveSet, Auto, Interior, Nested, Problem, Progress, Status, choice, interior
+from pairlearn.solvers.nested import Climb, Guess, taken
+from pairlearn.solvers.splitting import Splitting
+from pairlearn.solvers.start import at_bounds
+from pairlearn.solvers.tuning import TUNING
+
+SMALL = replace(TUNING, subset=40, subset_growth=3, candidates=(20, 40))
+"""Three subsets below a thousand pairs."""
+
+rng = np.random.default_rng(3)
+CLASSES = np.arange(45) // 5
+X = rng.normal(size=(9, 6))[CLASSES] + 1.5 * rng.normal(size=(45, 6))
+PAIRS = pl.all_pairs(X, reflexive=False)
+Y = PAIRS.labels(CLASSES).astype(float)
+N = len(Y)
+PROBLEMS = {
+    "same or different": Problem(Y, np.minimum(Y, 0.0), np.maximum(Y, 0.0), total=0.0),
+    "weights": Problem(Y, np.minimum(Y, 0.0) * np.linspace(0.0, 2.0, N), np.maximum(Y, 0.0), total=0.0),
+    "no bias": Problem(Y, np.minimum(Y, 0.0), np.maximum(Y, 0.0)),
+    "regression": Problem(Y + rng.normal(size=N), -np.ones(N), np.ones(N), epsilon=0.2, total=0.0),
+}
+METRIC = pl.pair_kernel("metric").on(Linear())
+KERNELS = {"tensor, gaussian": pl.pair_kernel("tensor").on(Gaussian(0.1)), "metric, linear": METRIC}
+
+
+def operator_of(name: str) -> PairOperator:
+    return build(KERNELS[name], PAIRS).operator
+
+
+# --------------------------------------------------------------------------- the start
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_pairs_at_their_bounds_solve_the_linear_programme(seed: int) -> None:
+    """max vᵀθ − ε‖θ‖₁ over box and sum, with some coefficients known, against another solver."""
+    rng = np.random.default_rng(seed)
+    n, eps = 15, 0.0 if seed % 3 else 0.4
+    low, high = -rng.uniform(0, 2, n) * (rng.random(n) < 0.7), rng.uniform(0, 2, n) * (rng.random(n) < 0.7)
+    known, theta = rng.random(n) < 0.3, rng.uniform(low, high)
+    total = None if seed % 5 == 4 else float(rng.uniform(low, high).sum())
+    v = rng.normal(size=n)
+    problem = Problem(np.zeros(n), low, high, eps, total)
+    found = at_bounds(problem, v, known, theta)
+    assert (found >= low).all()
+    assert (found <= high).all()
+    free = ~known
+    rest = None if total is None else total - theta[known].sum()
+    reachable = rest is None or low[free].sum() <= rest <= high[free].sum()
+    if total is not None:
+        assert found.sum() == pytest.approx(total)
+    if reachable:
+        np.testing.assert_array_equal(found[known], theta[known])
+        best = programme(v[free], low[free], high[free], eps, rest)
+        assert v[free] @ found[free] - eps * np.abs(found[free]).sum() == pytest.approx(best, abs=1e-9)
+        inside = (found > low) & (found < high) & (found != 0) & free
+        assert inside.sum() <= 1
+
+
+def programme(v: np.ndarray, low: np.ndarray, high: np.ndarray, eps: float, total: float | None) -> float:
+    """By linprog on θ = s − t."""
+    n = len(v)
+    bounds = [(max(a, 0.0), max(b, 0.0)) for a, b in zip(low, high, strict=True)]
+    bounds += [(max(-b, 0.0), max(-a, 0.0)) for a, b in zip(low, high, strict=True)]
+    row = None if total is None else [np.concatenate([np.ones(n), -np.ones(n)])]
+    cost = np.concatenate([-v + eps, v + eps])
+    return -float(linprog(cost, A_eq=row, b_eq=None if total is None else [total], bounds=bounds).fun)
+
+
+def test_a_subset_stands_for_all_pairs() -> None:
+    """The same pair twelve times, or once with twelve times the box: the same function."""
+    K = np.array([[2.0, 0.5], [0.5, 1.0]])
+    y = np.array([1.0, -1.0])
+    once = Problem(y, np.minimum(y, 0.0), np.maximum(y, 0.0), total=0.0)
+    many = Problem(np.repeat(y, 12), np.repeat(once.lower, 12), np.repeat(once.upper, 12), total=0.0)
+    whole = ActiveSet(tol=1e-9).solve(many, DenseOperator(np.kron(K, np.ones((12, 12)))))
+    part = ActiveSet(tol=1e-9).solve(taken(many, np.array([0, 12]), 1 / 12), DenseOperator(K))
+    assert part.objective == pytest.approx(whole.objective)
+    assert part.bias == pytest.approx(whole.bias, abs=1e-6)
+
+
+# --------------------------------------------------------------------------- operators of some pairs
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        *KERNELS.values(),
+        pl.pair_kernel("wedge_squared").on(Gaussian(0.1)),
+        pl.pair_kernel("tensor").on(Gaussian(0.1)) + pl.pair_kernel("metric").on(Linear()),
+    ],
+)
+def test_operators_of_some_pairs_are_parts_of_the_whole(kernel: pl.pair_kernels.PairKernel) -> None:
+    operator = build(kernel, PAIRS).operator
+    index = np.sort(np.random.default_rng(0).choice(N, 200, replace=False))
+    part, K = operator.restricted(index), operator.rows(np.arange(N))[np.ix_(index, index)]
+    x = np.random.default_rng(1).normal(size=200)
+    np.testing.assert_allclose(part @ x, K @ x, atol=1e-9 * np.abs(K).max() * 200)
+    np.testing.assert_allclose(part.diagonal(), K.diagonal())
+    np.testing.assert_allclose(part.submatrix(np.arange(50), np.arange(60)), K[:50, :60], atol=1e-12 * np.abs(K).max())
+
+
+def test_features_of_some_pairs() -> None:
+    Z = rng.normal(size=(30, 3))
+    part = pl.operators.product.FeatureOperator(Z).restricted(np.array([3, 5]))
+    np.testing.assert_allclose(part.submatrix(np.arange(2)), Z[[3, 5]] @ Z[[3, 5]].T)
+
+
+# --------------------------------------------------------------------------- solutions
+
+
+@pytest.mark.parametrize("solver", [Nested, Auto])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_subsets_lead_to_the_same_optimum(solver: type, name: str, kernel: str) -> None:
+    problem, operator = PROBLEMS[name], operator_of(kernel)
+    plain = ActiveSet(tol=1e-6).solve(problem, operator)
+    found = solver(ActiveSet(tol=1e-6, tuning=SMALL)).solve(problem, operator)
+    assert found.status == Status.CONVERGED
+    assert found.gap <= 1e-6
+    assert found.objective == pytest.approx(plain.objective, rel=1e-6)
+    np.testing.assert_allclose(operator @ found.coefficients, operator @ plain.coefficients, atol=1e-3)
+
+
+def test_subsets_grow_to_the_whole_and_are_counted() -> None:
+    problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
+    climb = Climb(ActiveSet(tol=1e-6, tuning=SMALL), problem, operator, None)
+    sizes = []
+    while climb.next_size < N:
+        sizes.append(climb.next_size)
+        climb.advance()
+        assert climb.guess is not None
+        theta = climb.guess.theta
+        assert (theta >= problem.lower).all()
+        assert (theta <= problem.upper).all()
+        assert theta.sum() == pytest.approx(0.0, abs=1e-9)
+        assert climb.guess.n_free + climb.guess.n_bounded == climb.guess.n_support
+    assert sizes == [110, 330]
+    solution = climb.ended()
+    assert solution.path == "nested subsets, active set"
+    assert [line.iteration for line in solution.history] == list(range(len(solution.history)))
+    assert solution.taken > 0
+
+
+def test_where_classes_overlap_a_subset_guesses_most_of_the_bounded_pairs() -> None:
+    classes = np.arange(60) % 2
+    examples = np.random.default_rng(0).normal(size=(60, 3)) + 0.8 * classes[:, None]
+    pairs = pl.all_pairs(examples, reflexive=False)
+    y = pairs.labels(classes).astype(float)
+    problem, operator = Problem(y, np.minimum(y, 0.0), np.maximum(y, 0.0), total=0.0), build(METRIC, pairs).operator
+    climb = Climb(ActiveSet(tol=1e-6, tuning=SMALL), problem, operator, None)
+    climb.advance()
+    climb.advance()
+    assert climb.guess is not None
+    assert climb.guess.overlaps
+    theta, best = climb.guess.theta, ActiveSet(tol=1e-6).solve(problem, operator)
+    bounded = problem.box.bounded(best.coefficients)
+    assert np.mean(theta[bounded] == best.coefficients[bounded]) > 0.9
+
+
+@pytest.mark.parametrize("solver", [Nested, Auto])
+@pytest.mark.parametrize("stop", [0, 1, 2, 4, 8])
+def test_every_stop_on_the_way_is_feasible(solver: type, stop: int) -> None:
+    problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
+    lines: list[Progress] = []
+
+    def callback(progress: Progress) -> bool:
+        lines.append(progress)
+        return progress.iteration >= stop
+
+    found = solver(ActiveSet(tol=1e-6, tuning=SMALL)).solve(problem, operator, None, callback)
+    assert found.status == Status.INTERRUPTED
+    assert len(lines) == stop + 1 == len(found.history)
+    assert (found.coefficients >= problem.lower).all()
+    assert (found.coefficients <= problem.upper).all()
+    assert found.coefficients.sum() == pytest.approx(0.0, abs=1e-9)
+
+
+def test_no_time_still_learns_something() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = pl.PairSVC("tensor", Gaussian(0.1), time_budget=0.0, random_state=0).fit(PAIRS, Y)
+    assert model.n_support_ > 0
+
+
+@pytest.mark.parametrize("solver", [Auto(ActiveSet(tol=1e-6)), Nested(ActiveSet(tol=1e-6))])
+def test_the_laws_of_solvers_hold(solver: Auto | Nested) -> None:
+    pl.testing.check_solver(solver, tol=1e-6)
+
+
+# --------------------------------------------------------------------------- the choice
+
+
+def test_all_pairs_at_once_take_over_where_subsets_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the expected seconds of both, whichever way is said to be shorter; both end at the same optimum."""
+    problem, operator = PROBLEMS["same or different"], operator_of("metric, linear")
+    active = ActiveSet(tol=1e-6, tuning=replace(SMALL, small=100, pairs_per_equation=1))
+    paths = {}
+    for seconds in (1e9, 0.0):
+        monkeypatch.setattr(Climb, "expected", property(lambda self, seconds=seconds: 1e6 - seconds))
+        monkeypatch.setattr(Climb, "factoring", 0.0)
+        monkeypatch.setattr(interior, "seconds_needed", lambda problem, size: 1e3)
+        found = Auto(active).solve(problem, operator)
+        assert found.status == Status.CONVERGED
+        paths[found.path] = found.objective
+    assert list(paths) == ["nested subsets, active set", "nested subsets, interior point"]
+    assert np.ptp(list(paths.values())) < 1e-6 * abs(next(iter(paths.values())))
+
+
+def test_splitting_takes_over_where_a_factor_takes_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
+    active = ActiveSet(tol=1e-6, tuning=replace(SMALL, small=100))
+    plain = Auto(active).solve(problem, operator)
+    monkeypatch.setattr(Climb, "factoring", 1e9)
+    found = Auto(active).solve(problem, operator)
+    assert (plain.path, found.path) == ("nested subsets, active set", "nested subsets, splitting")
+    assert found.status == Status.CONVERGED
+    assert found.objective == pytest.approx(plain.objective, rel=1e-6)
+
+
+def test_the_active_set_goes_on_where_splitting_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
+    active = ActiveSet(tol=1e-6, tuning=replace(SMALL, small=100))
+    solve = Splitting.solve
+    monkeypatch.setattr(Climb, "factoring", 1e9)
+    monkeypatch.setattr(Splitting, "solve", lambda *a: replace(solve(*a), status=Status.STALLED))
+    found = Auto(active).solve(problem, operator)
+    assert found.path == "nested subsets, splitting, active set"
+    assert found.status == Status.CONVERGED
+
+
+def test_another_way_goes_on_where_the_active_set_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
+    active = ActiveSet(tol=1e-6, candidates=10, tuning=replace(TUNING, small=100))
+    plain, lines = Auto(active).solve(problem, operator), []
+    monkeypatch.setattr(choice.Way, "would_have_saved", lambda self, spent, step: step.iteration == 3)
+    found = Auto(active).solve(problem, operator, None, lines.append)
+    assert (plain.path, found.path) == ("active set", "active set, splitting")
+    assert found.status == Status.CONVERGED
+    assert found.objective == pytest.approx(plain.objective, rel=1e-6)
+    assert [line.iteration for line in lines] == list(range(len(lines)))
+    assert len(lines) == len(found.history) > 4
+
+
+def test_what_the_rest_takes_grows_with_the_free_pairs() -> None:
+    climb = Climb(ActiveSet(), PROBLEMS["same or different"], operator_of("tensor, gaussian"), None)
+    climb.seconds = 1.0
+    few, many = (Guess(np.zeros(N), N // 6, 900, bounded) for bounded in (890, 0))
+    expected = []
+    for climb.guess in (few, many):
+        expected.append((climb.expected, climb.factoring))
+    assert expected[0][0] == pytest.approx(2.0 + expected[0][1])
+    assert expected[1][1] / expected[0][1] == pytest.approx(90.0**3)
+    climb.active = ActiveSet(memory=1e6)
+    assert climb.factoring == np.inf
+
+
+def test_without_few_features_the_interior_point_is_refused() -> None:
+    with pytest.raises(InputError, match='use solver="auto"'):
+        Interior().solve(PROBLEMS["no bias"], operator_of("tensor, gaussian"))
+
+
+def test_models_say_which_way_they_were_found() -> None:
+    model = pl.PairSVC("metric", "linear", random_state=0).fit(PAIRS, Y)
+    assert model.path_ == "active set"
+    assert pl.PairSVC("metric", "linear", solver="smo").fit(PAIRS, Y).path_ == "plain SMO"

@@ -1,0 +1,377 @@
+"""Splitting against another solver, explicit matrices and plain twins of its compiled loops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pairlearn as pl
+from pairlearn import loops
+from pairlearn.errors import InputError, TooLargeError
+from pairlearn.operators.base import PairOperator
+from pairlearn.operators.build import build
+from pairlearn.operators.dense import DenseOperator
+from pairlearn.operators.sandwich import Sandwich
+from pairlearn.solvers import ActiveSet, Problem, Progress, Solution, Splitting, Status, solver_for
+from pairlearn.solvers.splitting.anderson import Anderson
+from pairlearn.solvers.splitting.cells import Cells
+from pairlearn.solvers.splitting.correction import low_rank, resolvent_for
+from pairlearn.solvers.splitting.eigenbasis import Eigenbasis, lower_product
+from pairlearn.solvers.splitting.nearest import nearest_feasible
+
+KERNELS = ["tensor", "metric", "tensor_metric", "direct_metric", "wedge"]
+rng = np.random.default_rng(3)
+CLASSES = np.repeat(np.arange(5), 5)
+X = rng.normal(size=(5, 4))[CLASSES] + 0.9 * rng.normal(size=(25, 4))
+PAIRS = pl.all_pairs(X, reflexive=False)
+Y = PAIRS.labels(CLASSES)
+
+
+def operator_of(kernel: str, pairs: pl.Pairs) -> PairOperator:
+    return build(pl.pair_kernel(kernel).on(pl.kernels.Gaussian(0.2)), pairs).operator
+
+
+def sandwich_of(kernel: str, pairs: pl.Pairs) -> Sandwich:
+    found = operator_of(kernel, pairs).sandwich()
+    assert found is not None
+    return found
+
+
+def classification(y: np.ndarray, C: float, total: float | None = 0.0) -> Problem:
+    return Problem(y.astype(float), np.minimum(0.0, C * y), np.maximum(0.0, C * y), total=total)
+
+
+def matrix_of(operator: PairOperator) -> np.ndarray:
+    return operator.submatrix(np.arange(operator.n_pairs))
+
+
+def is_feasible(theta: np.ndarray, problem: Problem) -> bool:
+    inside = (theta >= problem.lower).all() and (theta <= problem.upper).all()
+    return bool(inside and (problem.total is None or abs(theta.sum() - problem.total) <= 1e-9))
+
+
+def violation(K: np.ndarray, problem: Problem, theta: np.ndarray) -> float:
+    """Largest gain per unit of a feasible move, from one-sided derivatives, pair by pair."""
+    v, eps = problem.linear - K @ theta, problem.epsilon
+    ups = [r - eps * (1 if t >= 0 else -1) for r, t, u in zip(v, theta, problem.upper, strict=True) if t < u]
+    lows = [r - eps * (1 if t > 0 else -1) for r, t, low in zip(v, theta, problem.lower, strict=True) if t > low]
+    return max(0.0, max(ups) - min(lows)) if problem.total is not None else max(0.0, max(ups), -min(lows))
+
+
+# --------------------------------------------------------------------------- the same machines
+
+
+def both(machine: Any, pairs: pl.Pairs, *labels: Any, **options: Any) -> None:
+    """Fit with either solver: equal decision values, and a certified gap."""
+    one, two = (
+        machine(solver=s, tol=1e-6, random_state=0).fit(pairs, *labels, **options) for s in ("active_set", "splitting")
+    )
+    assert two.fit_status_ == "converged"
+    assert two.kkt_gap_ <= 1e-6
+    assert two.objective_ == pytest.approx(one.objective_, rel=1e-7)
+    np.testing.assert_allclose(two.decision_function(pairs), one.decision_function(pairs), atol=1e-5)
+
+
+@pytest.mark.parametrize("kernel", KERNELS[:4])
+@pytest.mark.parametrize("C", [0.05, 1.0, 100.0])
+def test_classification_of_all_pairs(kernel: str, C: float) -> None:
+    both(lambda **given: pl.PairSVC(kernel, "rbf", C=C, **given), PAIRS, Y)
+
+
+@pytest.mark.parametrize("kernel", ["tensor", "tensor_metric"])
+def test_classification_of_weighted_sampled_and_reflexive_pairs(kernel: str) -> None:
+    every = pl.all_pairs(X)
+    pairs = every[np.random.default_rng(0).permutation(len(every))[:150]].swapped()
+    assert pairs.reflexive.any()
+    weights = np.random.default_rng(1).uniform(0.0, 2.0, len(pairs))
+    both(lambda **given: pl.PairSVC(kernel, "rbf", **given), pairs, pairs.labels(CLASSES), sample_weight=weights)
+
+
+@pytest.mark.parametrize("kernel", ["tensor", "metric"])
+def test_regression(kernel: str) -> None:
+    targets = np.linalg.norm(X[PAIRS.left] - X[PAIRS.right], axis=1)
+    both(lambda **given: pl.PairSVR(kernel, "rbf", C=2.0, epsilon=0.1, **given), PAIRS, targets)
+
+
+def test_ranking() -> None:
+    pairs = PAIRS[np.random.default_rng(0).permutation(len(PAIRS))]
+    better = np.where(X[pairs.left, 0] - X[pairs.right, 0] + 0.5 * rng.normal(size=len(pairs)) > 0, 1, -1)
+    both(lambda **given: pl.PairRanker("wedge", "rbf", **given), pairs, better)
+
+
+def test_one_class() -> None:
+    both(lambda **given: pl.OneClassPairSVM("tensor", "rbf", nu=0.3, **given), PAIRS)
+
+
+def test_two_tables() -> None:
+    Z = rng.normal(size=(9, 3))
+    left, right = np.indices((len(X), len(Z))).reshape(2, -1)
+    pairs = pl.Pairs(X, left, right, right_examples=Z)[::2]
+    labels = np.where(rng.normal(size=len(pairs)) > 0, 1, -1)
+    both(lambda **given: pl.PairSVC("tensor", ("rbf", "rbf"), **given), pairs, labels)
+
+
+def test_an_ordered_kernel_takes_pairs_in_both_orders() -> None:
+    left, right = np.indices((len(X), len(X))).reshape(2, -1)
+    pairs = pl.Pairs(X, left, right)
+    kernel = pl.pair_kernels.poly_tensor(1, 0.0)
+    sandwich = build(kernel.on(pl.kernels.Gaussian(0.2)), pairs).operator.sandwich()
+    assert sandwich is not None
+    assert sandwich.sign == 0
+
+
+# --------------------------------------------------------------------------- its parts against explicit matrices
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("rho", [0.01, 1.0])
+def test_the_closed_form_solves_the_explicit_system(kernel: str, rho: float) -> None:
+    """(K + ρD)θ = p with D = 2 for reflexive pairs, which count twice in the norm of S."""
+    pairs = pl.all_pairs(X, reflexive=kernel != "wedge").swapped()
+    sandwich, p = sandwich_of(kernel, pairs), np.random.default_rng(0).normal(size=len(pairs))
+    cells = Cells.of(sandwich)
+    resolvent = resolvent_for(Eigenbasis.of(sandwich), rho, np.float64, np.random.default_rng(0))
+    S, solved = np.empty(cells.shape), np.empty(cells.size)
+    cells.matrix(cells.spread(np.sign(cells.factor) * p, np.float64), S)
+    resolvent.solve(S)
+    cells.collect(S, solved)
+    expected = np.linalg.solve(matrix_of(operator_of(kernel, pairs)) + rho * np.diag(np.abs(cells.factor)), p)
+    np.testing.assert_allclose(solved[cells.index] / cells.factor, expected, atol=1e-6 * np.abs(expected).max())
+
+
+def test_low_rank_finds_what_there_is() -> None:
+    B = np.random.default_rng(0).normal(size=(60, 40))
+    A = B * 0.5 ** np.arange(40) @ B.T
+    found = sum(size * np.outer(v, v) for size, v in low_rank(A, np.random.default_rng(1), rank=4))
+    np.testing.assert_allclose(found, A, atol=1e-8 * np.abs(A).max())
+
+
+def test_the_lower_triangle_of_a_product() -> None:
+    A, B, out = rng.normal(size=(150, 150)), rng.normal(size=(150, 150)), np.zeros((150, 150))
+    lower_product(A, B, out)
+    np.testing.assert_allclose(np.tril(out), np.tril(A @ B), atol=1e-12)
+
+
+@pytest.mark.parametrize("total", [None, 0.0, 1.3])
+@pytest.mark.parametrize("kink", [0.0, 0.4])
+def test_the_nearest_feasible_point_beats_all_others(total: float | None, kink: float) -> None:
+    r = np.random.default_rng(5)
+    n = 40
+    t, weight = 2 * r.normal(size=n), np.where(r.random(n) < 0.2, 2.0, 1.0)
+    problem = Problem(np.zeros(n), -r.uniform(0, 1, n), r.uniform(0, 1, n), kink, total)
+    theta = nearest_feasible(t, problem, kink, weight)
+    assert is_feasible(theta, problem)
+    K = np.diag(weight)
+    again = Problem(weight * t, problem.lower, problem.upper, kink, total)
+    assert violation(K, again, theta) <= 1e-9
+
+
+def test_the_sum_is_kept_where_it_leaves_no_choice() -> None:
+    problem = Problem(np.zeros(3), np.zeros(3), np.ones(3), total=3.0)
+    assert nearest_feasible(np.full(3, -5.0), problem).tolist() == [1.0, 1.0, 1.0]
+
+
+def test_acceleration_solves_a_linear_map_in_as_many_steps_as_it_has_dimensions() -> None:
+    r = np.random.default_rng(2)
+    n = 6
+    A = r.normal(size=(n, n)) / 4
+    b, x = r.normal(size=n), np.zeros(n)
+    anderson = Anderson(n, n, np.float64)
+    for _ in range(n + 2):
+        anderson.advance(x, A @ x + b - x)
+    np.testing.assert_allclose(x, np.linalg.solve(np.eye(n) - A, b), atol=1e-4)
+
+
+# --------------------------------------------------------------------------- twins of the compiled loops
+
+
+def soft(s: np.ndarray, lower: np.ndarray, upper: np.ndarray, kink: float) -> np.ndarray:
+    return np.clip(np.sign(s) * np.maximum(np.abs(s) - kink, 0.0), lower, upper)
+
+
+@pytest.mark.parametrize("kink", [0.0, 0.3])
+def test_elementwise_loops(kink: float) -> None:
+    n = loops.splitting.CHUNK + 77
+    s, P, x, q, before = (2 * rng.normal(size=n) for _ in range(5))
+    lower, upper = -rng.uniform(0, 1, n), rng.uniform(0, 1, n)
+    z, out = soft(s, lower, upper, kink), np.empty(n)
+    loops.splitting.reflect(s, P, lower, upper, kink, 0.7, out)
+    np.testing.assert_allclose(out, P + 0.7 * (2 * z - s))
+    loops.splitting.advance(s, x, q, 0.2, lower, upper, kink, 1.8, out)
+    np.testing.assert_allclose(out, 1.8 * (x - 0.2 * q - z), atol=1e-12)
+    sums = np.empty((3, 2))
+    loops.splitting.norms(s, before, lower, upper, kink, sums)
+    expected = [z @ z, (s - z) @ (s - z), ((z - soft(before, lower, upper, kink)) ** 2).sum()]
+    np.testing.assert_allclose(sums.sum(axis=1), expected)
+    moved = s.copy()
+    loops.splitting.rescale(moved, lower, upper, kink, 0.25)
+    np.testing.assert_allclose(moved, z + 0.25 * (s - z), atol=1e-12)
+
+
+@pytest.mark.parametrize("kink", [0.0, 0.3])
+def test_the_shifted_point_and_its_slope(kink: float) -> None:
+    n, mu, step = loops.splitting.CHUNK + 77, 0.2, 1e-9
+    t, inverse = 2 * rng.normal(size=n), rng.choice([0.5, 1.0], size=n)
+    lower, upper = -rng.uniform(0, 1, n), rng.uniform(0, 1, n)
+    theta, sums = np.empty(n), np.empty((2, 2))
+    loops.splitting.shift(t, inverse, lower, upper, kink, mu, theta, sums)
+    expected, beyond = (
+        np.clip(np.sign(s) * np.maximum(np.abs(s) - kink * inverse, 0.0), lower, upper)
+        for s in (t - mu * inverse, t - (mu + step) * inverse)
+    )
+    np.testing.assert_allclose(theta, expected, atol=1e-14)
+    assert sums[0].sum() == pytest.approx(expected.sum())
+    assert sums[1].sum() == pytest.approx((expected - beyond).sum() / step, rel=1e-3)
+
+
+def test_sums_over_rows() -> None:
+    n = loops.splitting.CHUNK + 5
+    A, B, x, w = rng.normal(size=(3, n)), rng.normal(size=(3, n)), rng.normal(size=n), rng.normal(size=3)
+    out, moved = np.empty((3, 2)), x.copy()
+    loops.splitting.dots(A, x, out)
+    np.testing.assert_allclose(out.sum(axis=1), A @ x)
+    loops.splitting.combine(w, A, B, moved)
+    np.testing.assert_allclose(moved, x - w @ (A + B), atol=1e-12)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_triangles(sign: float) -> None:
+    m = loops.splitting.TILE + 9
+    below = np.tril_indices(m)
+    cells, S, packed = rng.normal(size=len(below[0])), np.empty((m, m)), np.empty(len(below[0]))
+    loops.splitting.unpack(cells, sign, S)
+    np.testing.assert_array_equal(S[below], cells)
+    np.testing.assert_array_equal(np.tril(S, -1), sign * np.triu(S, 1).T)
+    loops.splitting.pack(S, packed)
+    np.testing.assert_array_equal(packed, cells)
+    D = rng.normal(size=(m, m))
+    D = D + D.T
+    scaled = np.tril(S) + np.triu(np.full((m, m), np.nan), 1)
+    loops.splitting.scale_lower(scaled, D, sign)
+    np.testing.assert_array_equal(scaled, D * S)
+
+
+def test_the_correction_in_the_eigenbasis() -> None:
+    m = loops.splitting.TILE + 9
+    S, T, D = (A + A.T for A in rng.normal(size=(3, m, m)))
+    a, o, moved = rng.normal(size=m), rng.normal(size=m), S.copy()
+    loops.splitting.subtract_lower(moved, np.tril(T), D, a, o)
+    np.testing.assert_allclose(moved, S - D * (T + np.outer(a, o) + np.outer(o, a)), atol=1e-12)
+
+
+# --------------------------------------------------------------------------- what ends it
+
+
+OPERATOR = operator_of("tensor", PAIRS)
+PROBLEM = classification(Y, 1.0)
+
+
+def solved(**options: Any) -> Solution:
+    return Splitting(**options).solve(PROBLEM, OPERATOR)
+
+
+def test_the_certificate_is_that_of_the_explicit_matrix() -> None:
+    solution = solved(tol=1e-3)
+    assert solution.status == Status.CONVERGED
+    assert is_feasible(solution.coefficients, PROBLEM)
+    assert solution.gap == pytest.approx(violation(matrix_of(OPERATOR), PROBLEM, solution.coefficients), abs=1e-10)
+    assert solution.gap <= 1e-3
+
+
+def test_beyond_float32_it_goes_on_in_float64() -> None:
+    solution, exact = solved(tol=1e-9), ActiveSet(tol=1e-9).solve(PROBLEM, OPERATOR)
+    assert solution.status == Status.CONVERGED
+    assert solution.objective == pytest.approx(exact.objective, rel=1e-12)
+
+
+def test_without_a_constraint_there_is_no_bias() -> None:
+    problem = classification(Y, 1.0, total=None)
+    one, two = (solver.solve(problem, OPERATOR) for solver in (ActiveSet(tol=1e-6), Splitting(tol=1e-6)))
+    assert two.bias == 0.0
+    assert two.objective == pytest.approx(one.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("stops", [1, 3])
+def test_a_callback_ends_it_with_feasible_coefficients(stops: int) -> None:
+    lines: list[Progress] = []
+
+    def callback(line: Progress) -> bool:
+        lines.append(line)
+        return len(lines) == stops
+
+    solution = Splitting().solve(PROBLEM, OPERATOR, callback=callback)
+    assert solution.status == Status.INTERRUPTED
+    assert len(lines) == len(solution.history) == stops
+    assert is_feasible(solution.coefficients, PROBLEM)
+
+
+def test_an_interrupt_keeps_the_best_so_far() -> None:
+    def callback(line: Progress) -> None:
+        if line.iteration == 2:
+            raise KeyboardInterrupt
+
+    solution = Splitting().solve(PROBLEM, OPERATOR, callback=callback)
+    assert solution.status == Status.INTERRUPTED
+    assert is_feasible(solution.coefficients, PROBLEM)
+    assert solution.gap == pytest.approx(min(line.gap for line in solution.history[1:]))
+
+
+def test_no_time_at_all_still_takes_a_step() -> None:
+    solution = solved(time_budget=0.0, tol=1e-9)
+    assert solution.status == Status.TIME_BUDGET
+    assert is_feasible(solution.coefficients, PROBLEM)
+    assert solution.coefficients.any()
+    assert solution.gap == pytest.approx(violation(matrix_of(OPERATOR), PROBLEM, solution.coefficients), abs=1e-10)
+
+
+def test_a_limit_of_steps() -> None:
+    solution = solved(max_steps=10)
+    assert solution.status == Status.ITERATION_LIMIT
+    assert len(solution.history) == 2
+
+
+def test_a_good_start_is_kept_and_a_near_one_is_near() -> None:
+    cold = solved(tol=1e-6)
+    again = Splitting(tol=1e-6).solve(PROBLEM, OPERATOR, start=cold.coefficients)
+    assert len(again.history) == 1
+    np.testing.assert_array_equal(again.coefficients, cold.coefficients)
+    wider = classification(Y, 1.05)
+    near = Splitting(tol=1e-4).solve(wider, OPERATOR, start=cold.coefficients)
+    assert len(near.history) <= len(Splitting(tol=1e-4).solve(wider, OPERATOR).history)
+
+
+def test_the_same_problem_has_the_same_solution() -> None:
+    np.testing.assert_array_equal(solved().coefficients, solved().coefficients)
+
+
+# --------------------------------------------------------------------------- what it refuses
+
+
+def test_what_is_no_sandwich_is_refused() -> None:
+    for kernel in ("direct_sum", "difference", "poly_direct_sum"):
+        with pytest.raises(InputError, match='choose solver="active_set"'):
+            Splitting().solve(PROBLEM, operator_of(kernel, PAIRS))
+    with pytest.raises(InputError, match='choose solver="active_set"'):
+        Splitting().solve(PROBLEM, DenseOperator(np.eye(len(PAIRS))))
+
+
+def test_repeated_pairs_are_refused() -> None:
+    pairs = pl.Pairs(X, [0, 1, 2], [1, 0, 3])
+    with pytest.raises(InputError, match="occur twice"):
+        Splitting().solve(classification(np.array([1, 1, -1]), 1.0), operator_of("tensor", pairs))
+    with pytest.raises(InputError, match="reflexive pairs"):
+        Cells.of(sandwich_of("wedge", pl.all_pairs(X)))
+
+
+def test_memory_is_counted_and_shortens_what_is_remembered() -> None:
+    wide, narrow = solved(), solved(memory=0.9 * solved().taken)
+    assert narrow.taken <= 0.9 * wide.taken
+    assert narrow.status == Status.CONVERGED
+    with pytest.raises(TooLargeError, match="raise memory_budget"):
+        solved(memory=1e4)
+
+
+def test_its_name() -> None:
+    assert solver_for("splitting", 1e-4, 3.0, 5e6, 7) == Splitting(tol=1e-4, time_budget=3.0, memory=5e6, seed=7)
