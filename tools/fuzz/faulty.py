@@ -11,6 +11,8 @@ import numpy as np
 from pairlearn.errors import InputError
 
 NAME = "_faulty"
+MUCH = 300_000_000
+"""Bytes: more than a case may take, and no more, since a busy machine hands out a gigabyte slower than a hang is called one."""
 FAULTS = ("use", "refuse", "nameless", "foreign", "crash", "hang", "memory")
 
 
@@ -34,4 +36,4 @@ def use(path: Path) -> str:
         os.abort()
     if fault == "hang":
         time.sleep(1000)
-    return f"{len(bytearray(b'x') * 10**9) if fault == 'memory' else 0} bytes"
+    return f"{len(bytearray(b'x') * MUCH) if fault == 'memory' else 0} bytes"
