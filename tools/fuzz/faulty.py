@@ -12,7 +12,7 @@ from pairlearn.errors import InputError
 
 NAME = "_faulty"
 MUCH = 300_000_000
-"""Bytes: more than a case may take, and no more, since a busy machine hands out a gigabyte slower than a hang is called one."""
+"""Bytes: more than a case may take, and no more: a busy machine takes seconds to hand out a gigabyte."""
 FAULTS = ("use", "refuse", "nameless", "foreign", "crash", "hang", "memory")
 
 
