@@ -5,6 +5,7 @@ from . import pola as pola
 from . import products as products
 from . import rates as rates
 from . import smo as smo
+from . import smoothing as smoothing
 from . import splitting as splitting
 from . import steps as steps
 from . import tables as tables

@@ -28,6 +28,20 @@ def pair_dots(T: Floats, E: Floats, left: Ints, right: Ints, out: Floats) -> Non
 
 
 @threaded()
+def squares(a: Floats, b: Floats, sign: float, out: Floats) -> None:
+    """out[k] = (a_k b_kᵀ ± b_k a_kᵀ)/2 on and above the diagonal (−: above it), off-diagonal entries times √2."""
+    n, d = a.shape
+    first = 0 if sign > 0 else 1
+    for k in nb.prange(n):
+        x, y, place = a[k], b[k], 0
+        for i in range(d):
+            for j in range(i + first, d):
+                both = x[i] * y[j] + sign * (x[j] * y[i])
+                out[k, place] = both * (0.5 if i == j else 0.7071067811865476)
+                place += 1
+
+
+@threaded()
 def add_rows(indptr: Ints, indices: Ints, data: Floats, K: Floats, out: Floats) -> None:
     """out = M K for a sparse M (CSR) and a dense K: few changed coefficients touch few rows."""
     for i in nb.prange(len(indptr) - 1):

@@ -75,7 +75,7 @@ class PairMachine(BaseEstimator):
     random_state: int | None = None
     warm_start: bool = False
     mirrored: Mirrored = False
-    solver: Literal["auto", "active_set", "nested", "interior", "splitting", "smo"] = "auto"
+    solver: Literal["auto", "active_set", "nested", "newton", "interior", "splitting", "smo"] = "auto"
     callback: Callback | None = None
 
     def __init_subclass__(cls, parameters: str | None = None, **options: Any) -> None:

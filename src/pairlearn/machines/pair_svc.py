@@ -40,7 +40,7 @@ class PairSVC(
         results then agree to within `tol` only.
     warm_start : start `fit` from the previous solution (other C, added pairs).
     mirrored : train on both orders of every pair with box C/2, for checking; slower.
-    solver : "auto" chooses; "active_set", "nested", "interior", "splitting" are its choices, "smo" the plain reference.
+    solver : "auto" chooses between "active_set", "nested", "newton", "interior", "splitting"; "smo" is a reference.
     callback : called with a Progress after every iteration; returning True stops.
 
     Examples

@@ -219,9 +219,10 @@ def _parts(table: Table) -> dict[str, float] | None:
 
 def _square(a: Floats, b: Floats, sign: float = 1.0) -> Floats:
     """(abᵀ ± baᵀ)/2 on and above the diagonal (−: above), off-diagonal entries times √2, (n, D)."""
-    i, j = np.triu_indices(a.shape[1], 0 if sign > 0 else 1)
-    both = a[:, i] * b[:, j] + sign * (a[:, j] * b[:, i])
-    return both * np.where(i == j, 0.5, np.sqrt(0.5))
+    d = a.shape[1]
+    out = np.empty((len(a), d * (d + 1) // 2 if sign > 0 else d * (d - 1) // 2))
+    loops.products.squares(a, b, sign, out)
+    return out
 
 
 FEATURES: dict[str, Callable[[Floats, Floats], Floats]] = {

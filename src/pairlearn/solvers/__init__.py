@@ -20,6 +20,7 @@ from pairlearn.solvers.active_set import ActiveSet
 from pairlearn.solvers.choice import Auto
 from pairlearn.solvers.interior import Interior
 from pairlearn.solvers.nested import Nested
+from pairlearn.solvers.newton import Newton
 from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status
 from pairlearn.solvers.smo import PlainSMO
 from pairlearn.solvers.splitting import Splitting
@@ -31,6 +32,7 @@ __all__ = [
     "Callback",
     "Interior",
     "Nested",
+    "Newton",
     "PlainSMO",
     "Problem",
     "Progress",
@@ -64,6 +66,7 @@ def solver_for(name: str, tol: float, time_budget: float | None, memory: float, 
         "auto": lambda: Auto(active),
         "active_set": lambda: active,
         "nested": lambda: Nested(active),
+        "newton": lambda: Newton(active),
         "interior": lambda: Interior(active),
         "splitting": lambda: Splitting(tol=tol, time_budget=time_budget, memory=memory, seed=seed),
     }

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from pairlearn.operators.base import PairOperator
-from pairlearn.solvers import interior, splitting
+from pairlearn.solvers import interior, newton, splitting
 from pairlearn.solvers.active_set import ActiveSet
 from pairlearn.solvers.interior import Interior
 from pairlearn.solvers.nested import Climb, seconds_of
+from pairlearn.solvers.newton import Newton
 from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status
 from pairlearn.solvers.splitting import Splitting
 from pairlearn.solvers.tuning import RATES
@@ -36,7 +37,10 @@ class Way:
     """A solver of all pairs at once, and about how many seconds it takes."""
 
     seconds: float
-    solver: Interior | Splitting
+    solver: Interior | Newton | Splitting
+    sure: float = 0.0
+    """Times the least that an active set takes, up to which this way is taken without a look at subsets: what it may
+    lose where classes hardly overlap is little beside what it saves where they do."""
 
     def saves(self, climb: Climb) -> bool:
         """Whether it is expected to be shorter than what is left of the climb.
@@ -78,8 +82,8 @@ class Auto:
         ways = list(self.ways(problem, operator))
         least = RATES.seconds(0.0, LEAST * len(problem))
         for way in ways:
-            if isinstance(way.solver, Interior) and way.seconds <= least:
-                return way.solver.solve(problem, operator, start, callback)
+            if start is None and way.seconds <= way.sure * least:
+                return way.solver.solve(problem, operator, None, callback)
         climb = Climb(self.active, problem, operator, callback)
         while start is None and climb.goes_on:
             climb.advance()
@@ -107,7 +111,10 @@ class Auto:
         active, tuning, size = self.active, self.active.tuning, operator.thin_size()
         enough = size is not None and len(problem) >= max(tuning.small, tuning.pairs_per_equation * size[1])
         if size is not None and enough and interior.bytes_needed(problem, size, tuning) <= active.memory:
-            yield Way(interior.seconds_needed(problem, size), Interior(active))
+            yield Way(interior.seconds_needed(problem, size), Interior(active), sure=1.0)
+        r = newton.features(operator)
+        if r is not None and enough and newton.bytes_needed(problem, r, tuning) <= active.memory:
+            yield Way(newton.seconds_needed(problem, r, tuning), Newton(active), sure=2.0)
         sandwich = operator.sandwich()
         split = Splitting(active.tol, active.memory, time_budget=active.time_budget, seed=active.seed)
         if sandwich is not None and len(problem) >= max(tuning.small, SHARE * sandwich.size) and split.fits(sandwich):

@@ -74,6 +74,26 @@ class Tuning:
     subset_tol: float = 10.0
     """Tolerance of a subset, in those of the fit."""
 
+    # -- Newton's method on a smoothed problem
+
+    newton_sample: int = 5
+    """Pairs per feature whose features make the equations of one step: a sample of all pairs on their ramps. Each step
+    leaves about a third of the distance then; 12 per feature took two steps less of 26, of twice the length."""
+    newton_first: float = 0.1
+    """Share of the pairs that are on their ramps, after a first width with all of them."""
+    newton_growth: float = 2.5
+    """How many times fewer are so at the next width; with 4 the last steps take longer."""
+    newton_last: int = 2
+    """Pairs per feature that are on their ramps at last; at the optimum there are about as many free pairs as
+    features."""
+    newton_least: int = 500
+    """The least number of them."""
+    newton_steps: int = 12
+    """Most steps at one width."""
+    newton_crowded: float = 20.0
+    """Times as many pairs on their ramps at last as were looked for, from which on the function is all but constant on
+    them: 1.3 on MNIST, 226 on letters whose best function is a constant; there the interior point goes on."""
+
     # -- interior point
 
     path_steps: int = 200
