@@ -447,7 +447,7 @@ BAD_FITS: dict[str, tuple[dict[str, Any], Any, Any, str]] = {
     "tol": ({"tol": 0.0}, PAIRS, Y, "tol must be a finite number > 0, got 0.0; try tol=1e-3"),
     "time": ({"time_budget": -1.0}, PAIRS, Y, "time_budget is in seconds and must be ≥ 0"),
     "memory": ({"memory_budget": 0}, PAIRS, Y, "memory_budget is in bytes and must be > 0"),
-    "solver": ({"solver": "newton"}, PAIRS, Y, "unknown solver 'newton'"),
+    "solver": ({"solver": "simplex"}, PAIRS, Y, "unknown solver 'simplex'"),
     "kernel": ({"kernel": "TL"}, PAIRS, Y, "unknown pair kernel 'TL'; choose direct_sum"),
     "base": ({"base": "gauss"}, PAIRS, Y, "unknown base kernel 'gauss'; choose 'linear'"),
     "antisymmetric": ({"kernel": "wedge"}, PAIRS, Y, r"antisymmetric; use pl\.PairRanker"),

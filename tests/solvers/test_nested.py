@@ -15,7 +15,7 @@ from pairlearn.kernels import Gaussian, Linear
 from pairlearn.operators.base import PairOperator
 from pairlearn.operators.build import build
 from pairlearn.operators.dense import DenseOperator
-from pairlearn.solvers import ActiveSet, Auto, Interior, Nested, Problem, Progress, Status, choice, interior
+from pairlearn.solvers import ActiveSet, Auto, Interior, Nested, Problem, Progress, Status, choice, interior, newton
 from pairlearn.solvers.nested import Climb, Guess, taken
 from pairlearn.solvers.splitting import Splitting
 from pairlearn.solvers.start import at_bounds
@@ -216,6 +216,7 @@ def test_all_pairs_at_once_take_over_where_subsets_take_longer(monkeypatch: pyte
         monkeypatch.setattr(Climb, "expected", property(lambda self, seconds=seconds: 1e6 - seconds))
         monkeypatch.setattr(Climb, "factoring", 0.0)
         monkeypatch.setattr(interior, "seconds_needed", lambda problem, size: 1e3)
+        monkeypatch.setattr(newton, "seconds_needed", lambda problem, r, tuning: 1e4)
         found = Auto(active).solve(problem, operator)
         assert found.status == Status.CONVERGED
         paths[found.path] = found.objective
@@ -249,13 +250,26 @@ def test_another_way_goes_on_where_the_active_set_takes_too_long(monkeypatch: py
     problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
     active = ActiveSet(tol=1e-6, candidates=10, tuning=replace(TUNING, small=100))
     plain, lines = Auto(active).solve(problem, operator), []
-    monkeypatch.setattr(choice.Way, "would_have_saved", lambda self, spent, step: step.iteration == 3)
+    monkeypatch.setattr(choice.Way, "would_have_saved", lambda self, spent, step, whole: step.iteration == 3)
     found = Auto(active).solve(problem, operator, None, lines.append)
     assert (plain.path, found.path) == ("active set", "active set, splitting")
     assert found.status == Status.CONVERGED
     assert found.objective == pytest.approx(plain.objective, rel=1e-6)
     assert [line.iteration for line in lines] == list(range(len(lines)))
     assert len(lines) == len(found.history) > 4
+
+
+def test_a_subset_that_takes_too_long_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Factors of the active set are counted; once another way would have ended, it begins, here from nothing."""
+    problem, operator = PROBLEMS["same or different"], operator_of("metric, linear")
+    active = ActiveSet(tol=1e-6, tuning=replace(SMALL, small=100, pairs_per_equation=1))
+    monkeypatch.setattr(interior, "seconds_needed", lambda problem, size: 1e9)
+    monkeypatch.setattr(newton, "seconds_needed", lambda problem, r, tuning: 1e-5)
+    monkeypatch.setattr(choice, "LEAST", 0.0)
+    found, plain = Auto(active).solve(problem, operator), active.solve(problem, operator)
+    assert found.path == "active set, Newton's method, active set"
+    assert found.status == Status.CONVERGED
+    assert found.objective == pytest.approx(plain.objective, rel=1e-6)
 
 
 def test_what_the_rest_takes_grows_with_the_free_pairs() -> None:

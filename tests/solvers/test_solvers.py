@@ -344,8 +344,8 @@ def test_solvers_by_name() -> None:
     assert solver_for("active_set", 1e-4, 3.0, 5e6, 7) == ActiveSet(tol=1e-4, time_budget=3.0, memory=5e6, seed=7)
     assert solver_for("smo", 1e-4, 3.0, 5e6, 7) == PlainSMO(tol=1e-4, time_budget=3.0, memory=5e6)
     assert solver_for("smo", 1e-4, 3.0, 1e12, 7).memory == PlainSMO().memory  # type: ignore[attr-defined]
-    with pytest.raises(InputError, match="unknown solver 'newton'; choose one of auto, active_set, nested"):
-        solver_for("newton", 1e-4, None, 500, 0)
+    with pytest.raises(InputError, match="unknown solver 'simplex'; choose one of auto, active_set, nested"):
+        solver_for("simplex", 1e-4, None, 500, 0)
 
 
 @pytest.mark.parametrize("count", [1, 7, 60])

@@ -16,7 +16,7 @@ from pairlearn.solvers.clock import Clock, OutOfTimeError, Pace
 from pairlearn.solvers.inner.order import InnerSolver
 from pairlearn.solvers.inner.quadratic import Explicit
 from pairlearn.solvers.inner.subproblem import Outcome, Subproblem
-from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status
+from pairlearn.solvers.problem import Callback, Problem, Progress, Relay, Solution, Status
 from pairlearn.solvers.stagnation import Stagnation
 from pairlearn.solvers.tuning import TUNING, Tuning
 from pairlearn.solvers.working_set import WorkingSet, steepest_pairs
@@ -263,4 +263,6 @@ class _Run:
             seconds=self.clock.seconds,
         )
         self.history.append(progress)
+        if isinstance(self.callback, Relay):
+            self.callback.factored = self.inner.operations
         return bool(self.callback(progress)) if self.callback is not None else False

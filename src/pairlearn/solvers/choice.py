@@ -15,7 +15,7 @@ from pairlearn.operators.base import PairOperator
 from pairlearn.solvers import interior, newton, splitting
 from pairlearn.solvers.active_set import ActiveSet
 from pairlearn.solvers.interior import Interior
-from pairlearn.solvers.nested import Climb, seconds_of
+from pairlearn.solvers.nested import Climb
 from pairlearn.solvers.newton import Newton
 from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status
 from pairlearn.solvers.splitting import Splitting
@@ -49,10 +49,10 @@ class Way:
         """
         return self.seconds < (climb.factoring if isinstance(self.solver, Splitting) else climb.expected)
 
-    def would_have_saved(self, spent: float, step: Progress) -> bool:
-        """The same of an active set that took so many seconds and stands at this step."""
+    def would_have_saved(self, spent: float, step: Progress, *, whole: bool) -> bool:
+        """The same of an active set that took so many seconds and stands at this step, of the whole or of a subset."""
         if isinstance(self.solver, Splitting):
-            return self.seconds < RATES.seconds(step.working_set**3 / 3, 0.0)
+            return whole and self.seconds < RATES.seconds(step.working_set**3 / 3, 0.0)
         return self.seconds < spent
 
 
@@ -85,26 +85,29 @@ class Auto:
             if start is None and way.seconds <= way.sure * least:
                 return way.solver.solve(problem, operator, None, callback)
         climb = Climb(self.active, problem, operator, callback)
-        while start is None and climb.goes_on:
+        late = self._watch(climb, ways)
+        while start is None and climb.goes_on and not climb.relay.left:
             climb.advance()
-            better = [way for way in ways if way.saves(climb)]
+            better = late or [way for way in ways if way.saves(climb)]
             if better and climb.status is None:
                 return _taken_over(climb, min(better, key=lambda way: way.seconds), start)
-        return self._watched(climb, ways, start)
+        found = climb.ended(start)
+        return _taken_over(climb, late[0], found.coefficients) if climb.relay.left else found
 
-    def _watched(self, climb: Climb, ways: list[Way], start: Floats | None) -> Solution:
-        """The active set on all pairs, until it has taken longer than another way would have."""
-        spent, late = 0.0, list[Way]()
+    def _watch(self, climb: Climb, ways: list[Way]) -> list[Way]:
+        """Have the active set ended once another way would have taken less time; the list that this way is put into."""
+        late: list[Way] = []
 
         def leave(step: Progress) -> bool:
-            nonlocal spent
-            spent += seconds_of(step, len(climb.problem))
-            late.extend(way for way in ways if way.would_have_saved(spent, step))
-            return bool(late) and step.gap > NEAR * self.active.tol
+            spent, whole = sum(climb.relay.costs), climb.relay.n_pairs == len(climb.problem)
+            found = [way for way in ways if way.would_have_saved(spent, step, whole=whole)]
+            if not found or step.gap <= NEAR * self.active.tol:
+                return False
+            late[:] = found
+            return True
 
         climb.relay.leave = leave if ways else None
-        found, climb.relay.leave = climb.ended(start), None
-        return _taken_over(climb, late[0], found.coefficients) if climb.relay.left else found
+        return late
 
     def ways(self, problem: Problem, operator: PairOperator) -> Iterator[Way]:
         """Those that serve this problem in the memory there is."""
@@ -123,7 +126,7 @@ class Auto:
 
 def _taken_over(climb: Climb, way: Way, start: Floats | None) -> Solution:
     """Another solver goes on from the last coefficients."""
-    left = climb.clock.left if climb.clock.ends else None
+    left, climb.relay.leave = (climb.clock.left if climb.clock.ends else None), None
     begun = "active set" if climb.guess is None else "nested subsets"
     theta = climb.guess.theta if start is None and climb.guess is not None else start
     found = way.solver.within(left).solve(climb.problem, climb.operator, theta, climb.relay)

@@ -18,7 +18,7 @@ from pairlearn.operators.base import PairOperator
 from pairlearn.solvers.active_set import ActiveSet
 from pairlearn.solvers.certificate import finish
 from pairlearn.solvers.clock import Clock
-from pairlearn.solvers.problem import Callback, Problem, Progress, Relay, Solution, Status
+from pairlearn.solvers.problem import Callback, Problem, Relay, Solution, Status
 from pairlearn.solvers.start import at_bounds, feasible
 from pairlearn.solvers.tuning import RATES
 from pairlearn.types import Floats, Ints
@@ -80,6 +80,9 @@ class Climb:
         self.clock = Clock.start(active.time_budget)
         self.relay = Relay(self.clock, callback)
         self.order = np.random.default_rng(active.seed).permutation(len(problem))
+        size = operator.thin_size()
+        self.least = max(active.tuning.subset, active.tuning.subset_per_feature * (0 if size is None else size[1]))
+        """Least pairs of a subset."""
         self.guess: Guess | None = None
         self.status: Status | None = None
         """Why there is nothing more to do: the user or the clock."""
@@ -92,7 +95,7 @@ class Climb:
         """Pairs of the next subset; those of the whole problem when it is the last."""
         n, tuning = len(self.problem), self.active.tuning
         size = n if self.guess is None else self.guess.size * tuning.subset_growth
-        while self.guess is None and size >= tuning.subset_growth * tuning.subset:
+        while self.guess is None and size >= tuning.subset_growth * self.least:
             size //= tuning.subset_growth
         return n if 2 * size > n else size
 
@@ -120,7 +123,7 @@ class Climb:
         return 1.0 if self.guess is None else len(self.problem) / self.guess.size
 
     def advance(self) -> None:
-        """Solve the next subset and guess the whole from it."""
+        """Solve the next subset and guess the whole from it; not if another solver is to go on (`relay.left`)."""
         began = len(self.relay.lines)
         size = self.next_size
         chosen = np.sort(self.order[:size])
@@ -130,12 +133,15 @@ class Climb:
         solver = replace(self.active, tol=self.active.tuning.subset_tol * self.active.tol, time_budget=budget)
         small = taken(self.problem, chosen, share)
         begin = None if self.guess is None else feasible(self.guess.theta[chosen] / share, small)
+        self.relay.n_pairs = size
         found = solver.solve(small, part, begin, self.relay)
         self.taken = max(self.taken, held_bytes(part, self.operator) + found.taken + self.problem.linear.nbytes)
+        if self.relay.left:
+            return
         if found.status is Status.INTERRUPTED:
             self.status = found.status
         self._guess(chosen, small, found)
-        self.seconds = sum(seconds_of(line, size) for line in self.relay.lines[began:])
+        self.seconds = sum(self.relay.costs[began:])
 
     def _guess(self, chosen: Ints, small: Problem, found: Solution) -> None:
         n, theta = len(self.problem), found.coefficients
@@ -158,13 +164,9 @@ class Climb:
             found = finish(self.problem, self.operator, theta, self.status, self.active.tol, ())
         else:
             rest = replace(self.active, time_budget=self.clock.left if self.clock.ends else None)
+            self.relay.n_pairs = len(self.problem)
             found = rest.solve(self.problem, self.operator, theta, self.relay)
         return self.relay.whole(found, path, self.taken)
-
-
-def seconds_of(step: Progress, n_pairs: int) -> float:
-    """About how long an outer step takes: its working set's matrix several times, and passes over all pairs."""
-    return RATES.seconds(0.0, 5.0 * step.working_set**2 + 60.0 * n_pairs)
 
 
 def taken(problem: Problem, chosen: Ints, share: float) -> Problem:

@@ -122,7 +122,7 @@ class _Descent:
         self.last, self.sample = min(n, max(tuning.newton_last * r, tuning.newton_least)), sampled(r, tuning)
         self.rng = np.random.default_rng(active.seed)
         self.theta: Floats = np.zeros(n)
-        self.slope, self.bias = np.empty(n), 0.0
+        self.slope, self.bias = np.zeros(n), 0.0
         self.gap, self.objective = np.inf, 0.0
         """Of θ_h, before the last step."""
         self.crowded = False
@@ -152,11 +152,9 @@ class _Descent:
         while True:
             last = count <= self.last
             half = min(self._half_width(count), half / 2)
-            if half <= self.active.tol:
-                return None
-            status = self._settle(half, last=last)
-            self.crowded = last and int(np.count_nonzero(self.slope)) > tuning.newton_crowded * count
-            if last or self.crowded or status is not None:
+            status = self._settle(half, last=last) if half > self.active.tol else None
+            if last or half <= self.active.tol or status is not None:
+                self.crowded = int(np.count_nonzero(self.slope)) > tuning.newton_crowded * self.last
                 return status
             count = max(self.last, min(int(count / tuning.newton_growth), most))
 

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from pairlearn.solvers.box import Box
 from pairlearn.solvers.clock import Clock
+from pairlearn.solvers.tuning import RATES
 from pairlearn.types import Floats
 
 
@@ -118,13 +119,24 @@ class Relay:
     def __init__(self, clock: Clock, callback: Callback | None) -> None:
         self.clock, self.callback = clock, callback
         self.lines: list[Progress] = []
+        self.costs: list[float] = []
+        """About how many seconds each step took, by counted work: its factors, the working set's matrix several times,
+        and passes over all pairs. The clock would tell of what else this machine does."""
+        self.n_pairs = 0
+        """Pairs that the solver at work looks at."""
+        self.factored = 0.0
+        """Operations of factors that it has counted so far."""
         self.leave: Callable[[Progress], bool] | None = None
         """Asked after each line whether another solver should go on; `left` says that it did."""
         self.left = False
+        self._counted = 0.0
 
     def __call__(self, progress: Progress) -> bool:
         """Keep the line; whether the user wants to stop."""
         self.lines.append(replace(progress, iteration=len(self.lines), seconds=self.clock.seconds))
+        new = self.factored - self._counted if self.factored >= self._counted else self.factored
+        self.costs.append(RATES.seconds(new, 5.0 * progress.working_set**2 + 60.0 * self.n_pairs))
+        self._counted = self.factored
         if self.callback is not None and self.callback(self.lines[-1]):
             return True
         self.left = self.leave is not None and self.leave(progress)

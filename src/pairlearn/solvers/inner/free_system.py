@@ -39,6 +39,8 @@ class FreeSystem:
         """Most bytes of a factor so far, with what making or correcting it took."""
         self.order = 0
         """Rows of the largest factor so far."""
+        self.operations = 0.0
+        """Of all factors so far."""
 
     def solve(self, Q: Explicit, free: Bools, right: Floats, ridge: float) -> Floats | None:
         """x with (Q_FF + ridge·I) x_F = right_F and 0 elsewhere, (n, columns); None where Q_FF is not definite.
@@ -61,6 +63,7 @@ class FreeSystem:
     def _factor(self, Q: Explicit, index: Ints, ridge: float) -> bool:
         """Factor Q at these places; whether that was possible."""
         self.forget()  # before the new one takes its memory
+        self.operations += len(index) ** 3 / 3
         self.taken, self.order = max(self.taken, factor_bytes(len(index))), max(self.order, len(index))
         L = np.empty((len(index), len(index)), order="F")
         loops.blocks.copy_lower(Q.store, index, L)

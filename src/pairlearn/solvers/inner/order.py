@@ -14,6 +14,9 @@ from pairlearn.solvers.inner.pivoting import Pivoting
 from pairlearn.solvers.inner.subproblem import Method, Outcome, Working
 from pairlearn.solvers.tuning import Tuning
 
+PATH = 20
+"""Usual factors of an interior point."""
+
 
 class InnerSolver:
     """The attempts on one working set after the other, and what is remembered between them.
@@ -30,8 +33,15 @@ class InnerSolver:
         """Whether the last set that SMO alone did not solve needed the interior point."""
         self.taken = 0
         """Bytes of the largest factor so far."""
+        self.walked = 0.0
+        """Operations of all interior points so far, about."""
         self.at_rounding = 0
         """How many sets were hard to solve where what is left of the gap may be rounding."""
+
+    @property
+    def operations(self) -> float:
+        """Of all factors so far: what most of the time goes into where sets are hard to solve."""
+        return self.system.operations + self.walked
 
     @property
     def struggles(self) -> bool:
@@ -55,8 +65,10 @@ class InnerSolver:
                 if outcome in (Outcome.SOLVED, Outcome.OUT_OF_TIME):
                     break
         self._learn(last, outcome)
-        if last is ATTEMPTS[-1] and sub.Q.low_rank is None:
-            self.system.order = max(self.system.order, len(sub))
+        if last is ATTEMPTS[-1]:
+            W, G = len(sub), sub.Q.low_rank
+            self.walked += PATH * (W**3 / 3 if G is None else 2.0 * W * G.shape[1] ** 2)
+            self.system.order = max(self.system.order, W if G is None else 0)
         return outcome
 
     def _learn(self, last: Attempt, outcome: Outcome) -> None:

@@ -1,0 +1,242 @@
+"""Newton's method on a smoothed problem: against other solvers, explicit matrices, and plain twins of its loops."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pairlearn as pl
+from pairlearn import loops
+from pairlearn.errors import InputError
+from pairlearn.kernels import Linear
+from pairlearn.operators.build import build
+from pairlearn.operators.product import FeatureOperator
+from pairlearn.operators.thin import _square
+from pairlearn.solvers import ActiveSet, Newton, PlainSMO, Problem, Progress, Solution, Status, newton
+from pairlearn.solvers.clock import Clock
+from pairlearn.solvers.newton import _Descent
+from pairlearn.solvers.problem import Relay
+from pairlearn.solvers.tuning import TUNING
+
+FEW = replace(TUNING, newton_least=20, candidates=(20, 40), small=50)
+"""So that a few hundred pairs are many."""
+
+
+def problem_of(kind: str, n: int, rng: np.random.Generator, C: float = 1.0) -> tuple[Problem, np.ndarray]:
+    """Overlapping classes, or noisy numbers, of five features."""
+    Z = rng.normal(size=(n, 5))
+    y = np.where(Z[:, 0] + 1.5 * rng.normal(size=n) > 0.3, 1.0, -1.0)
+    weight = C * np.where(rng.random(n) < 0.1, 0.0, rng.uniform(0.2, 2.0, n))
+    if kind == "regression":
+        return Problem(Z[:, 1] + rng.normal(size=n), -weight, weight, epsilon=0.3, total=0.0), Z
+    if kind == "one class":
+        return Problem(np.zeros(n), np.zeros(n), np.full(n, 4.0 / n), total=1.0), Z
+    total = None if kind == "no bias" else 0.0
+    return Problem(y, np.minimum(weight * y, 0.0), np.maximum(weight * y, 0.0), total=total), Z
+
+
+def is_feasible(theta: np.ndarray, problem: Problem) -> bool:
+    inside = (theta >= problem.lower).all() and (theta <= problem.upper).all()
+    return bool(inside and (problem.total is None or abs(theta.sum() - problem.total) <= 1e-9 * np.abs(theta).sum()))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    kind=st.sampled_from(["classes", "no bias", "regression", "one class"]),
+    n=st.integers(60, 400),
+    C=st.sampled_from([1e-3, 0.1, 1.0, 100.0]),
+    seed=st.integers(0, 10**6),
+)
+def test_the_optimum_is_that_of_plain_smo(kind: str, n: int, C: float, seed: int) -> None:
+    problem, Z = problem_of(kind, n, np.random.default_rng(seed), C)
+    operator = FeatureOperator(Z)
+    one = Newton(ActiveSet(tol=1e-5, tuning=FEW)).solve(problem, operator)
+    two = PlainSMO(tol=1e-5).solve(problem, operator)
+    assert one.status == Status.CONVERGED
+    assert is_feasible(one.coefficients, problem)
+    assert one.objective == pytest.approx(two.objective, rel=1e-4, abs=1e-9)
+    K = Z @ Z.T
+    assert problem.box.gap(one.coefficients, problem.linear - K @ one.coefficients, problem.constrained) <= 2e-5
+
+
+@pytest.mark.parametrize("kernel", ["metric", "tensor", "tensor_metric", "direct_sum", "difference"])
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_machines_learn_the_same_by_newton(kernel: str, C: float) -> None:
+    rng = np.random.default_rng(0)
+    classes = np.repeat(np.arange(10), 5)
+    X = rng.normal(size=(10, 3))[classes] + rng.normal(size=(50, 3))
+    pairs = pl.all_pairs(X, reflexive=False)
+    y = pairs.labels(classes) if kernel != "difference" else np.sign(pairs.left - pairs.right + 0.5)
+    machine = pl.PairRanker if kernel == "difference" else pl.PairSVC
+    one, two = (
+        machine(kernel, "linear", C=C, tol=1e-6, random_state=0, solver=solver).fit(pairs, y)
+        for solver in ("newton", "active_set")
+    )
+    assert one.fit_status_ == "converged"
+    assert one.path_.startswith("Newton's method")
+    assert one.objective_ == pytest.approx(two.objective_, rel=1e-6)
+    np.testing.assert_allclose(one.decision_function(pairs), two.decision_function(pairs), atol=1e-4)
+
+
+def test_the_function_is_found_before_the_active_set_begins() -> None:
+    """Few steps are left to the active set, and few pairs free: what the descent is for."""
+    rng = np.random.default_rng(1)
+    problem, Z = problem_of("classes", 20_000, rng)
+    lines: list[Progress] = []
+    active = ActiveSet(tol=1e-4)
+    found = Newton(active).solve(problem, FeatureOperator(Z), None, lines.append)
+    plain = active.solve(problem, FeatureOperator(Z))
+    assert found.status == Status.CONVERGED
+    assert found.objective == pytest.approx(plain.objective, rel=1e-7)
+    assert len(found.history) < len(plain.history)
+    assert problem.box.free(found.coefficients).sum() < 20
+
+
+def test_crowded_ramps_are_left_to_the_interior_point() -> None:
+    """Where far too many pairs stay on their ramps; here any number is far too many, unless there is no room."""
+    problem, Z = problem_of("classes", 3000, np.random.default_rng(2))
+    active = ActiveSet(tuning=replace(FEW, newton_crowded=0.0))
+    found = Newton(active).solve(problem, FeatureOperator(Z))
+    assert (found.path, found.status) == ("Newton's method, interior point", Status.CONVERGED)
+    cramped = Newton(replace(active, memory=5e5)).solve(problem, FeatureOperator(Z))
+    assert (cramped.path, cramped.status) == ("Newton's method, active set", Status.CONVERGED)
+    assert cramped.objective == pytest.approx(found.objective, rel=1e-5)
+
+
+# --------------------------------------------------------------------------- stops and starts
+
+
+@pytest.mark.parametrize("after", [1, 3, 8])
+def test_stopped_anywhere_the_solution_is_feasible(after: int) -> None:
+    problem, Z = problem_of("classes", 3000, np.random.default_rng(3))
+    found = Newton(ActiveSet(tuning=FEW)).solve(problem, FeatureOperator(Z), None, lambda p: p.iteration + 1 >= after)
+    assert found.status == Status.INTERRUPTED
+    assert len(found.history) == after
+    assert is_feasible(found.coefficients, problem)
+    gap = problem.box.gap(found.coefficients, problem.linear - Z @ (Z.T @ found.coefficients), True)
+    assert found.gap == pytest.approx(gap)
+
+
+def test_no_time_and_a_start() -> None:
+    problem, Z = problem_of("classes", 3000, np.random.default_rng(4))
+    operator = FeatureOperator(Z)
+    none = Newton(ActiveSet(tuning=FEW, time_budget=0.0)).solve(problem, operator)
+    assert none.status == Status.TIME_BUDGET
+    assert is_feasible(none.coefficients, problem)
+    whole = Newton(ActiveSet(tuning=FEW)).solve(problem, operator)
+    again = Newton(ActiveSet(tuning=FEW)).solve(problem, operator, whole.coefficients)
+    assert again.objective == pytest.approx(whole.objective, rel=1e-4)
+
+
+def test_a_key_press_in_a_step_keeps_the_last_coefficients(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, Z = problem_of("classes", 3000, np.random.default_rng(5))
+    steps = iter(range(100))
+
+    def pressed(self: _Descent, moved: np.ndarray, lacking: float | None) -> tuple[np.ndarray, np.ndarray, float]:
+        if next(steps) == 2:
+            raise KeyboardInterrupt
+        return direction(self, moved, lacking)
+
+    direction = _Descent._direction
+    monkeypatch.setattr(_Descent, "_direction", pressed)
+    found = Newton(ActiveSet(tuning=FEW)).solve(problem, FeatureOperator(Z))
+    assert found.status == Status.INTERRUPTED
+    assert is_feasible(found.coefficients, problem)
+
+
+def test_without_few_features_it_is_refused() -> None:
+    pairs = pl.all_pairs(np.random.default_rng(0).normal(size=(8, 2)), reflexive=False)
+    operator = build(pl.pair_kernel("tensor").on(pl.kernels.Gaussian(0.2)), pairs).operator
+    problem = Problem(np.ones(28), np.zeros(28), np.ones(28))
+    with pytest.raises(InputError, match='use solver="auto"'):
+        Newton().solve(problem, operator)
+
+
+# --------------------------------------------------------------------------- parts
+
+
+def smoothed(v: np.ndarray, low: np.ndarray, high: np.ndarray, eps: float, half: float) -> np.ndarray:
+    """θ_h by its definition: from the nearest value to 0 to either end, by ramps at ±ε."""
+    rest = np.clip(0.0, low, high)
+    up, down = (np.clip((side - eps + half) / (2 * half), 0.0, 1.0) for side in (v, -v))
+    return rest + (high - rest) * up + (low - rest) * down
+
+
+@pytest.mark.parametrize("eps", [0.0, 0.4])
+def test_smoothed_boxes_equal_their_definition_and_their_slopes(eps: float) -> None:
+    rng = np.random.default_rng(6)
+    n, half, bias, step = 40_000, 0.3, 0.2, 0.7
+    low, high = -rng.uniform(0, 2, n) * (rng.random(n) < 0.7), rng.uniform(0, 2, n)
+    if eps == 0.0:
+        low[:100], high[:100] = 0.5, 1.0  # boxes away from 0
+    v, dv = rng.normal(size=n), rng.normal(size=n)
+    theta, slope = np.empty(n), np.empty(n)
+    loops.smoothing.respond(v, bias, low, high, eps, half, theta, slope)
+    np.testing.assert_allclose(theta, smoothed(v - bias, low, high, eps, half), atol=1e-14)
+    d = 1e-7
+    plain = [smoothed(v - bias + move, low, high, eps, half) for move in (-d, d)]
+    edge = np.abs(np.abs(np.abs(v - bias) - eps) - half) < 2 * d
+    np.testing.assert_allclose(slope[~edge], ((plain[1] - plain[0]) / (2 * d))[~edge], atol=1e-6)
+    sums = np.empty(-(-n // loops.smoothing.CHUNK))
+    loops.smoothing.along(v, dv, bias, step, low, high, eps, half, sums)
+    assert sums.sum() == pytest.approx(smoothed(v - bias - step * dv, low, high, eps, half) @ dv)
+
+
+@pytest.mark.parametrize("constrained", [True, False])
+def test_a_step_solves_the_newton_equations(constrained: bool) -> None:
+    """Against the dense Hessian in (w, b); all pairs on their ramps are in the sample."""
+    rng = np.random.default_rng(7)
+    problem, Z = problem_of("classes" if constrained else "no bias", 300, rng)
+    descent = _Descent(ActiveSet(), problem, FeatureOperator(Z), 5, Relay(Clock.start(), None), Clock.start())
+    descent.c = 0.1 * rng.normal(size=300)
+    descent.v, descent.bias = problem.linear - Z @ (Z.T @ descent.c), 0.1 if constrained else 0.0
+    theta, slope, half = np.empty(300), np.empty(300), 0.8
+    loops.smoothing.respond(descent.v, descent.bias, problem.lower, problem.upper, 0.0, half, theta, slope)
+    descent.slope, w = slope, Z.T @ descent.c
+    lacking = -float(theta.sum()) if constrained else None
+    chosen, e, db = descent._direction(Z @ (Z.T @ (theta - descent.c)), lacking)
+    towards = theta - descent.c
+    towards[chosen] -= e
+    H = np.block([[np.eye(5) + Z.T @ (slope[:, None] * Z), (Z.T @ slope)[:, None]], [slope @ Z, slope.sum()]])
+    gradient = np.append(w - Z.T @ theta, -theta.sum())
+    if constrained:
+        np.testing.assert_allclose(np.append(Z.T @ towards, db), -np.linalg.solve(H, gradient), atol=1e-9)
+    else:
+        np.testing.assert_allclose(Z.T @ towards, -np.linalg.solve(H[:5, :5], gradient[:5]), atol=1e-9)
+        assert db == 0.0
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_squares_equal_outer_products(sign: float) -> None:
+    rng = np.random.default_rng(8)
+    a, b = rng.normal(size=(2, 7, 4))
+    found = _square(a, b, sign)
+    for k in range(7):
+        M = (np.outer(a[k], b[k]) + sign * np.outer(b[k], a[k])) / 2
+        i, j = np.triu_indices(4, 0 if sign > 0 else 1)
+        np.testing.assert_allclose(found[k], M[i, j] * np.where(i == j, 1.0, np.sqrt(2.0)))
+
+
+def test_the_plan_counts_what_a_descent_holds() -> None:
+    problem, _ = problem_of("classes", 1000, np.random.default_rng(9))
+    small, large = (newton.bytes_needed(problem, r, TUNING) for r in (5, 50))
+    assert small < large
+    assert newton.seconds_needed(problem, 5, TUNING) < newton.seconds_needed(problem, 50, TUNING)
+    assert newton.features(build(pl.pair_kernel("metric").on(Linear()), some_pairs()).operator) == 3
+
+
+def some_pairs() -> pl.Pairs:
+    return pl.all_pairs(np.random.default_rng(0).normal(size=(30, 2)), reflexive=False)
+
+
+def test_the_same_seed_gives_the_same_bits() -> None:
+    problem, Z = problem_of("classes", 30_000, np.random.default_rng(10))
+
+    def solved() -> Solution:
+        return Newton(ActiveSet(tuning=FEW, seed=3)).solve(problem, FeatureOperator(Z))
+
+    np.testing.assert_array_equal(solved().coefficients, solved().coefficients)
