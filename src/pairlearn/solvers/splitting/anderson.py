@@ -18,7 +18,7 @@ class Anderson:
 
     def __init__(self, depth: int, size: int, dtype: Precision) -> None:
         self.df, self.dx = np.empty((depth, size), dtype), np.empty((depth, size), dtype)
-        self.gram, self.depth = np.zeros((depth, depth)), depth
+        self.gram, self.right, self.depth = np.zeros((depth, depth)), np.zeros(depth), depth
         self.f, self.x = np.empty(size, dtype), np.empty(size, dtype)
         self.sums = np.empty((depth, -(-size // loops.splitting.CHUNK)))
         self.forget()
@@ -38,18 +38,22 @@ class Anderson:
         self.f[:], self.x[:], self.fresh = f, x, False
         x += f
         if self.held:
-            loops.splitting.combine(self._weights(f).astype(x.dtype), self.df, self.dx, x)
+            loops.splitting.combine(self._weights().astype(x.dtype), self.df, self.dx, x)
 
     def _remember(self, x: Floats, f: Floats) -> None:
         i, self.held = self.steps % self.depth, min(self.held + 1, self.depth)
         self.steps += 1
         np.subtract(f, self.f, out=self.df[i])
         np.subtract(x, self.x, out=self.dx[i])
-        self.gram[i, : self.held] = self.gram[: self.held, i] = self.dots(self.df[: self.held], self.df[i])
+        # ⟨df_j, f⟩ once: what it was before the step and what it is now differ by ⟨df_j, df_i⟩.
+        right, own = self.dots(self.df[: self.held], f), self.dots(self.df[i : i + 1], self.df[i])[0]
+        row = right - self.right[: self.held]
+        row[i] = own
+        self.gram[i, : self.held] = self.gram[: self.held, i] = row
+        self.right[: self.held] = right
 
-    def _weights(self, f: Floats) -> Floats:
-        gram = self.gram[: self.held, : self.held]
-        right = self.dots(self.df[: self.held], f)
+    def _weights(self) -> Floats:
+        gram, right = self.gram[: self.held, : self.held], self.right[: self.held]
         weights: Floats = np.linalg.solve(gram + (RIDGE * np.trace(gram) + 1e-300) * np.eye(self.held), right)
         return weights
 

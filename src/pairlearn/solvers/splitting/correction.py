@@ -21,6 +21,8 @@ class Corrected(Resolvent):
     E X = U X̂ o, H X = ½diag(UΛ X̂ ΛUᵀ), and V applied to (w, h) is ŵ oᵀ + o ŵᵀ + ΛUᵀ diag(h) UΛ: two products more.
     """
 
+    exact = ("M",)
+
     def __init__(self, basis: Eigenbasis, rho: float, dtype: Precision, rng: np.random.Generator) -> None:
         super().__init__(basis, rho, dtype)
         values, U = basis.left

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from scipy.linalg import eigh
@@ -55,13 +57,29 @@ class Resolvent:
     Where R is symmetric or antisymmetric so is all else, and two of the four are computed by half.
     """
 
+    exact: tuple[str, ...] = ()
+    """Names of arrays that stay in float64."""
+
     def __init__(self, basis: Eigenbasis, rho: float, dtype: Precision) -> None:
         (values, U), (others, W) = basis.left, basis.right
         self.sign, self.rho = basis.sandwich.sign, rho
         self.U = U.astype(dtype)
         self.W = self.U if W is U else W.astype(dtype)
+        self.turned = np.ascontiguousarray(self.W.T)
         self.D = (1.0 / (basis.sandwich.scale * np.outer(values, others) + rho)).astype(dtype)
         self.spare = np.empty(self.D.shape, dtype)
+
+    def in_float32(self) -> Self:
+        """The same with all matrices in float32; itself if they are."""
+        if self.U.dtype == np.float32:
+            return self
+        found = copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray) and value.dtype == np.float64 and name not in self.exact:
+                setattr(found, name, value.astype(np.float32))
+        if self.W is self.U:
+            found.W = found.U
+        return found
 
     def solve(self, R: Floats) -> None:
         """R ← (K + ρ)⁻¹ R; of a symmetric or antisymmetric result the lower triangle only."""
@@ -73,7 +91,7 @@ class Resolvent:
         else:
             R *= self.D
         self._correct(R)
-        product(R, self.W.T, self.spare)
+        product(R, self.turned, self.spare)
         half(self.U, self.spare, R)
 
     def _correct(self, X: Floats) -> None:

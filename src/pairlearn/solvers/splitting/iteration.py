@@ -11,7 +11,7 @@ from pairlearn.solvers.problem import Problem
 from pairlearn.solvers.splitting.anderson import Anderson
 from pairlearn.solvers.splitting.cells import Cells
 from pairlearn.solvers.splitting.correction import resolvent_for
-from pairlearn.solvers.splitting.eigenbasis import Eigenbasis
+from pairlearn.solvers.splitting.eigenbasis import Eigenbasis, Resolvent
 from pairlearn.solvers.splitting.nearest import nearest_feasible
 from pairlearn.types import Floats
 
@@ -39,7 +39,11 @@ class Iteration:
         self._allocate(s, rho, self.depth)
 
     def refine(self) -> None:
-        """Go on in float64; what is remembered has the same bytes."""
+        """Go on in float64; what is remembered has the same bytes.
+
+        Products stay in float32: one linear step is exact, the *anchor*, and all others are float32 corrections of it,
+        which are small and so lose little.
+        """
         self._allocate(self.s.astype(np.float64), self.rho, max(2, self.depth // 2))
 
     def _allocate(self, s: Floats, rho: float, depth: int) -> None:
@@ -55,7 +59,8 @@ class Iteration:
         self.lower, self.upper = (cells.spread(choose(*ends), self.dtype) for choose in (np.minimum, np.maximum))
         self.sums = cells.spread(1.0 / factor, self.dtype)
         self.x, self.f, self.q = (np.zeros(cells.size, self.dtype) for _ in range(3))
-        self.matrix = np.empty(cells.shape, self.dtype)
+        self.matrix = np.empty(cells.shape, np.float32)
+        self.anchor: tuple[Floats, Floats] | None = None
 
     @property
     def kink(self) -> float:
@@ -67,17 +72,38 @@ class Iteration:
         return self.lower, self.upper, self.dtype(self.kink)
 
     def _set(self, rho: float) -> None:
-        self.rho, self.resolvent = rho, resolvent_for(self.basis, rho, self.dtype, self.rng)
+        self.rho, self.anchor = rho, None
         self.anderson.forget()
+        exact = resolvent_for(self.basis, rho, self.dtype, self.rng)
+        S = self.matrix.astype(self.dtype, copy=False)
         if self.problem.constrained:
             self.q[:] = np.sign(self.sums)
-            self._solve(self.q)
+            self._through(exact, S, self.q)
             self.weight = self._total(self.q)
+        if self.dtype is np.float64:
+            self._reflect()
+            right = self.x.copy()
+            self._through(exact, S, self.x)
+            self.anchor = right, self.x.copy()
+        self.resolvent = exact.in_float32()
+
+    def _through(self, resolvent: Resolvent, S: Floats, R: Floats) -> None:
+        """R ← (K + ρ)⁻¹ R over cells, by way of the matrix S."""
+        self.cells.matrix(R, S)
+        resolvent.solve(S)
+        self.cells.collect(S, R)
 
     def _solve(self, R: Floats) -> None:
-        self.cells.matrix(R, self.matrix)
-        self.resolvent.solve(self.matrix)
-        self.cells.collect(self.matrix, R)
+        if self.anchor is None:
+            self._through(self.resolvent, self.matrix, R)
+            return
+        right, solved = self.anchor
+        small = (R - right).astype(np.float32)
+        self._through(self.resolvent, self.matrix, small)
+        np.add(solved, small, out=R)
+
+    def _reflect(self) -> None:
+        loops.splitting.reflect(self.s, self.P, *self._box, self.dtype(self.rho), self.x)
 
     def _total(self, x: Floats) -> float:
         """Σθ of these cells."""
@@ -86,7 +112,7 @@ class Iteration:
     def step(self) -> None:
         """One step of splitting, accelerated."""
         number = self.dtype
-        loops.splitting.reflect(self.s, self.P, *self._box, number(self.rho), self.x)
+        self._reflect()
         self._solve(self.x)
         shift = 0.0 if self.problem.total is None else (self._total(self.x) - self.problem.total) / self.weight
         loops.splitting.advance(self.s, self.x, self.q, number(shift), *self._box, number(RELAX), self.f)

@@ -34,7 +34,9 @@ then raise it as well, which led to ten times the steps where C is small."""
 STEPS, PASSES = 250, 40
 """Usual steps, and numbers per cell that one of them reads or writes."""
 NEAR = 20.0
-"""Tolerances from which on the end may be near."""
+"""Tolerances from which on the end may be near, and every look may be the last."""
+CRAWLING = 100.0
+"""Tolerances from which on rounding in float32 may be what slows it down."""
 FALLEN = 0.7
 """A gap below this share of the lowest so far has fallen."""
 PATIENCE = {np.float32: 2, np.float64: 20}
@@ -171,7 +173,7 @@ class _Run:
 
     def _tune(self, step: int, iteration: Iteration) -> Status | None:
         """Another ρ or precision where that is due; a status if float64 leads no further either."""
-        near = iteration.dtype is np.float64 or self.lowest <= NEAR * self.options.tol
+        near = iteration.dtype is np.float64 or self.lowest <= CRAWLING * self.options.tol
         if self.looks >= PATIENCE[iteration.dtype] * (1 if near else 5):
             if iteration.dtype is np.float64:
                 return Status.STALLED
