@@ -3,10 +3,11 @@
 `problem` is what machines ask for and what they get back, `box` what makes coefficients optimal (rates, gap, bias,
 objective: the one definition), `certificate` the independent pass over all pairs that ends every fit. The solvers:
 `active_set` takes, step by step, a `working_set` of pairs to the methods of `inner` until the gap, the `clock` or
-`stagnation` ends it; `nested` finds it a start on subsets of the pairs; `interior` takes all pairs at once where few
-features tell them apart; `splitting` needs a few matrices over examples only, however many pairs are free; `smo` is the
-classical reference. `choice` is the one place that chooses between them. All tuned numbers stand in `tuning`. Compiled
-loops are in `pairlearn.loops`, dense factors in `pairlearn.linalg`.
+`stagnation` ends it; `nested` finds it a start on subsets of the pairs, `newton` one on a smoothed problem where some
+hundred features tell pairs apart; `interior` takes all pairs at once where a handful does; `splitting` needs a few
+matrices over examples only, however many pairs are free; `smo` is the classical reference. `choice` is the one place
+that chooses between them. All tuned numbers stand in `tuning`. Compiled loops are in `pairlearn.loops`, dense factors
+in `pairlearn.linalg`.
 """
 
 from __future__ import annotations

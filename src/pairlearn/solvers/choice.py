@@ -1,9 +1,10 @@
 """Which solver when: by what is known before the first step, and by what subsets of the pairs show.
 
-Before the first step the number of features is known: with few of them all pairs go to the interior point at once, for
-no other way is shorter. Otherwise the pairs are climbed by nested subsets, and after each of them the ways to go on are
-compared by their expected seconds: counted operations, of the steps that the last subset took among them, over fixed
-rates, so that the same problem goes the same way every time. Whoever takes over starts where the subsets ended.
+Before the first step the number of features is known: with few of them all pairs go to the interior point or Newton's
+method at once, for no other way is surely shorter. Otherwise the pairs are climbed by nested subsets, and after each of
+them the ways to go on are compared by their expected seconds: counted operations, of the steps that the last subset
+took among them, over fixed rates, so that the same problem goes the same way every time. A subset, or the whole, that
+takes longer than another way would have is left for it. Whoever takes over starts where the subsets ended.
 """
 
 from __future__ import annotations

@@ -63,8 +63,8 @@ class Resolvent:
     def __init__(self, basis: Eigenbasis, rho: float, dtype: Precision) -> None:
         (values, U), (others, W) = basis.left, basis.right
         self.sign, self.rho = basis.sandwich.sign, rho
-        self.U = U.astype(dtype)
-        self.W = self.U if W is U else W.astype(dtype)
+        self.U = U.astype(dtype, copy=False)
+        self.W = self.U if W is U else W.astype(dtype, copy=False)
         self.turned = np.ascontiguousarray(self.W.T)
         self.D = (1.0 / (basis.sandwich.scale * np.outer(values, others) + rho)).astype(dtype)
         self.spare = np.empty(self.D.shape, dtype)

@@ -12,12 +12,13 @@ LEAST = 4
 """Steps that the acceleration has to remember."""
 BASIS = 8 * 4
 """Bytes per entry of a Gram matrix while it is decomposed: a copy, its eigenvectors, twice as much to work with."""
-MATRICES = 8 + 8 * 4
-"""Bytes per entry of S afterwards: eigenvectors, and in float64 at the end them, D, S and a spare one."""
-CORRECTION = 8 * 2 + 8 * 4 * 4
+MATRICES = 8 * 5 + 4 * 5
+"""Bytes per entry of S then: eigenvectors, their transpose, D, S and a spare one, in float32, and once in float64."""
+CORRECTION = (8 + 4) * 2 + 8 * 4 * 4
 """The same for a correction: two more of this size, and four of twice the rows and columns while it is computed."""
-STATE = 8 * 9
-"""Bytes per cell: p, both bounds, weights of the sum, s, x, f and two of the last step, in float64 at the end."""
+STATE = 8 * 11 + 4
+"""Bytes per cell: p, both bounds, weights of the sum, s, x, f, two of the last step and two of the exact one, in
+float64 at the end, and a correction in float32."""
 STEP = 4 * 2
 """Bytes per cell and step that the acceleration remembers; half as many in float64."""
 PAIRS = 8 * 10
