@@ -16,7 +16,7 @@ from pairlearn.operators.base import PairOperator
 from pairlearn.operators.build import build
 from pairlearn.operators.dense import DenseOperator
 from pairlearn.solvers import ActiveSet, Auto, Interior, Nested, Problem, Progress, Status, choice, interior, newton
-from pairlearn.solvers.nested import Climb, Guess, taken
+from pairlearn.solvers.active.nested import Climb, Guess, taken
 from pairlearn.solvers.splitting import Splitting
 from pairlearn.solvers.start import at_bounds
 from pairlearn.solvers.tuning import TUNING

@@ -13,7 +13,8 @@ from scipy.optimize import minimize
 from pairlearn.errors import InputError
 from pairlearn.linalg.room import BYTES
 from pairlearn.operators.dense import DenseOperator
-from pairlearn.solvers import ActiveSet, PlainSMO, Problem, Progress, Solution, Status, solver_for, working_set
+from pairlearn.solvers import ActiveSet, PlainSMO, Problem, Progress, Solution, Status, solver_for
+from pairlearn.solvers.active import working_set
 from pairlearn.solvers.tuning import TUNING
 
 SOLVERS = {"active_set": ActiveSet, "smo": PlainSMO}

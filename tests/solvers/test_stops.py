@@ -7,8 +7,8 @@ import pytest
 
 from pairlearn.operators.dense import DenseOperator
 from pairlearn.solvers import ActiveSet, PlainSMO, Problem, Status
+from pairlearn.solvers.active.stagnation import Stagnation
 from pairlearn.solvers.certificate import finish
-from pairlearn.solvers.stagnation import Stagnation
 
 
 def problem(n: int = 40, scale: float = 1.0, seed: int = 0) -> tuple[Problem, DenseOperator]:

@@ -2,9 +2,9 @@
 
 `problem` is what machines ask for and what they get back, `box` what makes coefficients optimal (rates, gap, bias,
 objective: the one definition), `certificate` the independent pass over all pairs that ends every fit. The solvers:
-`active_set` takes, step by step, a `working_set` of pairs to the methods of `inner` until the gap, the `clock` or
-`stagnation` ends it; `nested` finds it a start on subsets of the pairs, `newton` one on a smoothed problem where some
-hundred features tell pairs apart; `interior` takes all pairs at once where a handful does; `splitting` needs a few
+`active.active_set` takes, step by step, a working set of pairs to the methods of `inner` until the gap, the `clock` or
+stagnation ends it; `active.nested` finds it a start on subsets of the pairs, `newton` one on a smoothed problem where
+some hundred features tell pairs apart; `interior` takes all pairs at once where a handful does; `splitting` needs a few
 matrices over examples only, however many pairs are free; `smo` is the classical reference. `choice` is the one place
 that chooses between them. All tuned numbers stand in `tuning`. Compiled loops are in `pairlearn.loops`, dense factors
 in `pairlearn.linalg`.
@@ -17,10 +17,10 @@ from typing import Protocol
 
 from pairlearn.errors import InputError
 from pairlearn.operators.base import PairOperator
-from pairlearn.solvers.active_set import ActiveSet
+from pairlearn.solvers.active.active_set import ActiveSet
+from pairlearn.solvers.active.nested import Nested
 from pairlearn.solvers.choice import Auto
 from pairlearn.solvers.interior import Interior
-from pairlearn.solvers.nested import Nested
 from pairlearn.solvers.newton import Newton
 from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status
 from pairlearn.solvers.smo import PlainSMO

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 
 from pairlearn.operators.base import PairOperator
 from pairlearn.solvers import interior, newton, splitting
-from pairlearn.solvers.active_set import ActiveSet
+from pairlearn.solvers.active.active_set import ActiveSet
+from pairlearn.solvers.active.nested import Climb
 from pairlearn.solvers.interior import Interior
-from pairlearn.solvers.nested import Climb
 from pairlearn.solvers.newton import Newton
 from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status
 from pairlearn.solvers.splitting import Splitting

@@ -15,7 +15,7 @@ import numpy as np
 from pairlearn.errors import InputError
 from pairlearn.linalg.threads import blas_threads
 from pairlearn.operators.base import PairOperator
-from pairlearn.solvers.active_set import ActiveSet
+from pairlearn.solvers.active.active_set import ActiveSet
 from pairlearn.solvers.certificate import finish
 from pairlearn.solvers.clock import Clock, OutOfTimeError
 from pairlearn.solvers.inner.interior import InteriorPoint

@@ -26,7 +26,7 @@ from pairlearn.linalg.threads import blas_threads
 from pairlearn.operators.base import PairOperator
 from pairlearn.operators.thin import Columns
 from pairlearn.solvers import interior
-from pairlearn.solvers.active_set import ActiveSet
+from pairlearn.solvers.active.active_set import ActiveSet
 from pairlearn.solvers.certificate import finish
 from pairlearn.solvers.clock import Clock
 from pairlearn.solvers.interior import Interior

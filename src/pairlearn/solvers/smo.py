@@ -10,11 +10,11 @@ import numpy as np
 
 from pairlearn import loops
 from pairlearn.operators.base import PairOperator
+from pairlearn.solvers.active.stagnation import Stagnation
 from pairlearn.solvers.box import kkt_gap
 from pairlearn.solvers.certificate import finish
 from pairlearn.solvers.clock import Clock, Pace
 from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status
-from pairlearn.solvers.stagnation import Stagnation
 from pairlearn.solvers.tuning import TUNING
 from pairlearn.types import Floats
 

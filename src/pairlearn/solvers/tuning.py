@@ -65,9 +65,6 @@ class Tuning:
 
     subset: int = 4000
     """Least number of pairs of the first subset."""
-    subset_per_feature: int = 8
-    """The same per feature that tells pairs apart, where there are few: fewer pairs are told apart without an error,
-    and say nothing about overlap."""
     subset_growth: int = 6
     """How many times larger the next subset is. MNIST in 30 dimensions, metric kernel, 319,600 pairs, C = 1: 226 outer
     steps and 10.7 s without subsets, 12 + 14 + 19 and 1.7 s with three of them."""

@@ -11,15 +11,15 @@ from pairlearn.linalg.cholesky import packed_bytes
 from pairlearn.linalg.room import BYTES, FACTORED, give_back, order_within
 from pairlearn.linalg.threads import blas_threads
 from pairlearn.operators.base import PairOperator
+from pairlearn.solvers.active.stagnation import Stagnation
+from pairlearn.solvers.active.working_set import WorkingSet, steepest_pairs
 from pairlearn.solvers.certificate import finish
 from pairlearn.solvers.clock import Clock, OutOfTimeError, Pace
 from pairlearn.solvers.inner.order import InnerSolver
 from pairlearn.solvers.inner.quadratic import Explicit
 from pairlearn.solvers.inner.subproblem import Outcome, Subproblem
 from pairlearn.solvers.problem import Callback, Problem, Progress, Relay, Solution, Status
-from pairlearn.solvers.stagnation import Stagnation
 from pairlearn.solvers.tuning import TUNING, Tuning
-from pairlearn.solvers.working_set import WorkingSet, steepest_pairs
 from pairlearn.types import Floats, Ints
 
 PAGE = 2**21

@@ -15,7 +15,7 @@ import numpy as np
 from pairlearn.linalg.held import held_bytes
 from pairlearn.linalg.room import FACTORED
 from pairlearn.operators.base import PairOperator
-from pairlearn.solvers.active_set import ActiveSet
+from pairlearn.solvers.active.active_set import ActiveSet
 from pairlearn.solvers.certificate import finish
 from pairlearn.solvers.clock import Clock
 from pairlearn.solvers.problem import Callback, Problem, Relay, Solution, Status
@@ -80,9 +80,6 @@ class Climb:
         self.clock = Clock.start(active.time_budget)
         self.relay = Relay(self.clock, callback)
         self.order = np.random.default_rng(active.seed).permutation(len(problem))
-        size = operator.thin_size()
-        self.least = max(active.tuning.subset, active.tuning.subset_per_feature * (0 if size is None else size[1]))
-        """Least pairs of a subset."""
         self.guess: Guess | None = None
         self.status: Status | None = None
         """Why there is nothing more to do: the user or the clock."""
@@ -95,7 +92,7 @@ class Climb:
         """Pairs of the next subset; those of the whole problem when it is the last."""
         n, tuning = len(self.problem), self.active.tuning
         size = n if self.guess is None else self.guess.size * tuning.subset_growth
-        while self.guess is None and size >= tuning.subset_growth * self.least:
+        while self.guess is None and size >= tuning.subset_growth * tuning.subset:
             size //= tuning.subset_growth
         return n if 2 * size > n else size
 
