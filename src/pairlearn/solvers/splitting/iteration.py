@@ -75,7 +75,7 @@ class Iteration:
         self.rho, self.anchor = rho, None
         self.anderson.forget()
         exact = resolvent_for(self.basis, rho, self.dtype, self.rng)
-        S = self.matrix.astype(self.dtype, copy=False)
+        S = self.matrix if self.dtype is np.float32 else np.empty(self.matrix.shape)
         if self.problem.constrained:
             self.q[:] = np.sign(self.sums)
             self._through(exact, S, self.q)
