@@ -130,6 +130,12 @@ class Run:
             if path is not None and str(path) != "-":
                 check_target(path, force=force)
 
+    def check_models(self, *paths: Path | None, force: bool) -> None:
+        """The same for models, which are no text for standard output."""
+        if "-" in map(str, paths):
+            raise InputError("a model cannot be written to standard output; name a file")
+        self.check_outputs(*paths, force=force)
+
     def check_table(self, path: Path | None, *, force: bool) -> None:
         """The same for a table."""
         if path is not None:

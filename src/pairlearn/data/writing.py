@@ -16,6 +16,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from pairlearn.data.files.cells import shortened
 from pairlearn.data.files.frames import load_polars
 from pairlearn.data.locks import lock
 from pairlearn.errors import InputError, OutputError
@@ -98,8 +99,15 @@ def check_target(path: str | Path, *, force: bool = True) -> Path:
 
     An older file stands in the way unless `force`.
     """
-    target = Path(os.path.realpath(path))
-    if target.is_dir():
+    if not str(path):
+        raise InputError("the name of the file to write is empty; give one")
+    try:
+        target = Path(os.path.realpath(path))
+        is_dir = target.exists() and target.is_dir()
+    except (OSError, ValueError) as error:  # longer than names may be, or with a zero in it
+        said = getattr(error, "strerror", None) or error
+        raise OutputError(f"cannot write {shortened(str(path))}: {said}; choose another name") from error
+    if is_dir:
         raise InputError(f"{path} is a directory; name a file in it")
     if target.exists() and not target.is_file():
         raise InputError(f"{path} is a device, a pipe or a socket, which a file would replace; name a regular file")

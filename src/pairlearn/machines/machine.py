@@ -171,7 +171,7 @@ class PairMachine(BaseEstimator):
         if solution.status is Status.CONVERGED:
             return str(solution.status)
         end = "interrupted" if solution.status is Status.INTERRUPTED else f"stopped by {solution.status}"
-        words = f"{end} at KKT gap {solution.gap:.3g} > tol = {self.tol:g}"
+        words = f"{end} at KKT gap {solution.gap:.3g} {'>' if solution.gap > self.tol else '≤'} tol = {self.tol:g}"
         if self.time_budget is None or self.fit_seconds_ <= 1.2 * self.time_budget + GRACE:
             return words
         return (

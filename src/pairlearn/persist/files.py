@@ -88,9 +88,14 @@ class ModelFile:
 @contextmanager
 def opened(path: Path) -> Iterator[ModelFile]:
     """The file at this path, with its head checked; only regular files are read, for others may have no end."""
-    if path.is_dir():
+    try:
+        there, is_dir = path.exists(), path.is_dir()
+    except (OSError, ValueError) as error:  # longer than names may be, or with a zero in it
+        said = getattr(error, "strerror", None) or error
+        raise InputError(f"there is no model file {str(path)[:60]!r}: {said}") from error
+    if is_dir:
         raise InputError(f"{path} is a directory; name the model file in it")
-    if not path.exists():
+    if not there:
         raise InputError(f"there is no model file {path}")
     if not path.is_file():
         raise InputError(f"{path} is not a regular file but a device, a pipe or a socket; copy the model to a file")

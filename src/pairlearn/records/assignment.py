@@ -6,7 +6,7 @@ import heapq
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from pairlearn.types import Bools, Floats, Ints
 
@@ -89,6 +89,26 @@ def clusters(left: Ints, right: Ints, weights: Floats, n: int) -> Ints:
         while parent[parent[record]] != parent[record]:
             parent[record] = parent[parent[record]]
     return np.unique(parent, return_inverse=True)[1]
+
+
+def contradictions(left: Ints, right: Ints, labels: Ints, n: int) -> list[list[int]]:
+    """Chains of records that labels join, though their ends are labelled different: no cluster can respect all of them.
+
+    >>> contradictions(np.array([0, 1, 0, 2]), np.array([1, 2, 2, 3]), np.array([1, 1, -1, 1]), 4)
+    [[0, 1, 2]]
+    """
+    same = labels > 0
+    graph = sparse.csr_array((np.ones(int(same.sum())), (left[same], right[same])), shape=(n, n))
+    _, joined = connected_components(graph, directed=False)
+    broken = np.flatnonzero(~same & (left != right) & (joined[left] == joined[right]))
+    found = []
+    for place in broken:
+        before = breadth_first_order(graph, int(left[place]), directed=False)[1]
+        chain = [int(right[place])]
+        while chain[-1] != left[place]:
+            chain.append(int(before[chain[-1]]))
+        found.append(chain[::-1])
+    return found
 
 
 def _contract(a: int, b: int, around: list[dict[int, float]], heap: list[tuple[float, int, int]]) -> None:

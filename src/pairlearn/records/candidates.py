@@ -94,7 +94,8 @@ def estimate_recall(candidates: Candidates, probabilities: Floats, matches: Reco
     """How many of all matches are among the candidates.
 
     With expected matches n₁ among neighbours, n₂ by rules and m by both, all matches are (n₁ + 1)(n₂ + 1)/(m + 1) − 1
-    (Chapman). It is too good where both ways miss the same records: read it as "at most".
+    (Chapman). An estimate and no bound: too high where both ways miss the same records, too low where probabilities
+    count pairs as likely matches that only one way finds and that are none.
     """
     first, second = (float(probabilities[mask].sum()) for mask in (candidates.neighbours, candidates.rules))
     both = float(probabilities[candidates.neighbours & candidates.rules].sum())

@@ -30,6 +30,19 @@ DAYS = (
     (re.compile(r"^(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})$"), (2, 1, 0)),
 )
 """Ways to write a day, and where year, month and day stand; day/month or month/day is settled by what is possible."""
+_SHORT = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTHS = {name: number for number, name in enumerate(_SHORT, start=1)}
+_MONTH = rf"(?P<month>(?:{'|'.join(MONTHS)})[a-z]{{0,6}})\.?"
+_DAY, _YEAR = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?", r"(?P<year>\d{4})"
+NAMED = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"^{_DAY}[ .-]+{_MONTH}[ ,.-]+{_YEAR}$",
+        rf"^{_MONTH}[ .-]+{_DAY}[ ,.-]+{_YEAR}$",
+        rf"^{_YEAR}[ ,.-]+{_MONTH}[ .-]+{_DAY}$",
+    )
+)
+"""Ways to write a day with the name of its month."""
 
 
 def known(cell: str | None) -> str | None:
@@ -86,8 +99,10 @@ def day(cell: str | None) -> float:
 
     >>> day("2000-03-01") - day("28/02/2000"), day("19991301")
     (2.0, nan)
+    >>> day("March 1st, 2000") - day("28 Feb. 2000"), day("3 Blind Mice 2000")
+    (2.0, nan)
     """
-    text = known(cell) or ""
+    text = _month_as_number(known(cell) or "")
     for pattern, order in DAYS:
         found = pattern.match(text)
         if found:
@@ -99,6 +114,15 @@ def day(cell: str | None) -> float:
             except ValueError:
                 return float("nan")
     return float("nan")
+
+
+def _month_as_number(text: str) -> str:
+    """`4 Apr 1956` and `April 4th, 1956` as 1956-4-4; anything else as it is."""
+    for pattern in NAMED:
+        found = pattern.match(text)
+        if found:
+            return f"{found['year']}-{MONTHS[found['month'][:3].lower()]}-{found['day']}"
+    return text
 
 
 def place(cell: str | None) -> tuple[float, float]:

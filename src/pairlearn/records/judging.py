@@ -211,9 +211,11 @@ def cutoffs(probabilities: Floats, labelled: Scores | None) -> list[Cutoff]:
     for cut in CUTOFFS:
         taken = probabilities >= cut
         doubtful = np.abs(probabilities - cut) <= 0.1
-        sure = [None, None]
+        sure: list[Interval | None] = [None, None]
         if labelled is not None:
-            sure = [limits(labelled, measure(cut)) for measure in (PrecisionAt, RecallAt)]  # type: ignore[misc]
+            sure = [limits(labelled, measure(cut)) for measure in (PrecisionAt, RecallAt)]
+            if not (labelled.values >= cut).any():
+                sure[0] = None  # nothing is taken: there is nothing to be right or wrong about
         wrong, missed = float((1.0 - probabilities[taken]).sum()), float(probabilities[~taken].sum())
         found.append(Cutoff(cut, int(taken.sum()), wrong, missed, int(doubtful.sum()), *sure))
     return found

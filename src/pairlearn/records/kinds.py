@@ -27,7 +27,8 @@ Kind = Literal["text", "name", "number", "date", "category", "code", "list", "ge
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SAMPLED = 2000
 """Cells that decide."""
-QUANTITY = re.compile(r"^\W*[^\W\d]{0,3}\W*\d[\d.,]*\W*[^\W\d]{0,3}\W*$")
+QUANTITY = re.compile(r"^\W*(?:[^\W\d]{1,3}\W+)?\d[\d.,]*\W*[^\W\d]{0,3}\W*$")
+"""A number, a unit behind it, or a few letters before it and apart from it: K19 is a code."""
 MOST = 0.9
 """Share of cells that must be dates, places or numbers."""
 
@@ -37,6 +38,8 @@ def recognise(cells: Sequence[str | None]) -> Kind | None:
 
     >>> recognise(["2001-05-17", "1999-12-31", None]), recognise(["$9.99", "12.5"]), recognise([None, "N/A"])
     ('date', 'number', None)
+    >>> recognise([f"K{i}" for i in range(60)]), recognise(["4 Apr 1956", "March 12, 1960"])
+    ('code', 'date')
     >>> recognise(["404/351-9533", "404-237-7601"]), recognise(["a. tomkins, p. raghavan", "b. liskov, a. adya"])
     ('code', 'list')
     """

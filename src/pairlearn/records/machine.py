@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from pairlearn.errors import ConflictWarning, InputError
 from pairlearn.evaluation.calibration import FittedCalibration, LogisticCalibration
@@ -129,7 +130,7 @@ def learn(problem: Problem, folds: Ints, seed: int, setting: Setting | None, bud
     everything = np.arange(len(problem.labels))
     mean, scale = problem.scaling(everything)
     machine = machine_of(setting, problem.features.shape[1], problem.words.shape[1], seed, budget)
-    machine.fit(problem.pairs(mean, scale, setting), problem.labels)
+    _fit(machine, problem.pairs(mean, scale, setting), problem.labels)
     scores = trials[setting]
     told = tuple((str(one), best_f1(found, problem.labels)[0]) for one, found in trials.items())
     calibration = LogisticCalibration().fit(Scores(scores, problem.labels))
@@ -150,9 +151,18 @@ def held_out(problem: Problem, folds: Ints, setting: Setting, seed: int, budget:
         machine = machine_of(setting, problem.features.shape[1], problem.words.shape[1], seed, budget)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConflictWarning)  # said once, by the fit on all pairs
-            machine.fit(pairs[train], problem.labels[train])
+            _fit(machine, pairs[train], problem.labels[train])
         scores[test] = machine.decision_function(pairs[test])
     return scores
+
+
+def _fit(machine: PairSVC, pairs: Pairs, labels: Ints) -> None:
+    """Learn; a Ctrl-C, after which a machine keeps what it has, ends all of it: one of many fits is no result."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "interrupted", ConvergenceWarning)
+        machine.fit(pairs, labels)
+    if machine.fit_status_ == "interrupted":
+        raise KeyboardInterrupt
 
 
 def _splits(folds: Ints) -> Iterator[tuple[Ints, Ints]]:

@@ -10,11 +10,11 @@ from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pairlearn.errors import InputError, warn_user
+from pairlearn.errors import ConflictWarning, InputError, warn_user
 from pairlearn.evaluation.calibration import FittedCalibration
 from pairlearn.machines import PairSVC
 from pairlearn.pairs import check_labels
-from pairlearn.records.assignment import clusters, one_to_one
+from pairlearn.records.assignment import clusters, contradictions, one_to_one
 from pairlearn.records.candidates import Blocking, Candidates, find_candidates
 from pairlearn.records.compare.comparer import Comparer, Ready
 from pairlearn.records.machine import MOST_PAIRS, Problem, Setting, deal_folds, learn
@@ -95,6 +95,10 @@ class Matcher(ClassifierMixin, BaseEstimator):
 
     def candidates(self, left: Records, right: Records | None = None, blocking: Blocking | None = None) -> Candidates:
         """Pairs worth a look."""
+        check_is_fitted(self, "comparer_")
+        for table in (left, *([] if right is None else [right])):
+            if not isinstance(table, Records):
+                raise InputError(f"tables are pl.Records, got {type(table).__name__}; make them by pl.Records.of(…)")
         return find_candidates(self.comparer_, self.ready(left, right), left, right, blocking)
 
     def match(
@@ -124,6 +128,7 @@ class Matcher(ClassifierMixin, BaseEstimator):
         left, right = pairs.left_rows, pairs.right_rows
         if labelled is not None:
             known, labels = labelled
+            _warn_of_contradictions(known, np.asarray(labels))
             free = ~np.isin(pairs.keys, known.keys)
             left, right = (np.concatenate([one[free], two]) for one, two in
                            ((left, known.left_rows), (right, known.right_rows)))  # fmt: skip
@@ -132,6 +137,8 @@ class Matcher(ClassifierMixin, BaseEstimator):
 
     def _decided(self, found: Candidates, threshold: float | None, *, alone: bool) -> Matches:
         cut = self.probability_threshold if threshold is None else threshold
+        if not 0.0 <= cut <= 1.0:
+            raise InputError(f"threshold is a probability from 0 to 1, got {threshold}")
         p = self.predict_proba(found.pairs)[:, 1]
         chosen = p >= cut
         if alone:
@@ -184,6 +191,12 @@ class RecordMatcher(Matcher):
 
     def fit(self, X: RecordPairs, y: Any) -> Self:
         """Learn from pairs and labels ±1."""
+        if not isinstance(X, RecordPairs):
+            raise InputError(f"fit takes pl.records.RecordPairs, got {type(X).__name__}; see RecordPairs.from_ids")
+        own = X.left_rows == X.right_rows if X.right_table is X.left else np.zeros(len(X), dtype=bool)
+        if own.any():
+            key = X.left.ids[X.left_rows[int(own.argmax())]]
+            raise InputError(f"{counted(int(own.sum()), 'pair')} of a record with itself, e.g. {key!r}; drop them")
         labels = check_labels(y, len(X)).astype(np.int64)
         kept = _at_most(labels, self.random_state)
         if len(kept) < len(X):
@@ -219,6 +232,17 @@ class HeldOut(NamedTuple):
     labels: Ints
     scores: Floats
     features: Floats
+
+
+def _warn_of_contradictions(known: RecordPairs, labels: Ints) -> None:
+    chains = contradictions(known.left_rows, known.right_rows, labels, len(known.left))
+    if chains:
+        shown = " = ".join(known.left.ids[row] for row in chains[0][:6]) + (" = …" if len(chains[0]) > 6 else "")
+        warn_user(
+            f"{counted(len(chains), 'pair is', 'pairs are')} labelled different though labels join its records, e.g. "
+            f"{shown}; clusters cannot respect all of these labels: correct one of each chain",
+            ConflictWarning,
+        )
 
 
 def _log_odds(p: Floats) -> Floats:

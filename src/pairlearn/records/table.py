@@ -105,6 +105,9 @@ class RecordPairs:
         self.right_rows: Ints = np.asarray(right_rows, dtype=np.int64)
         if self.left_rows.shape != self.right_rows.shape or self.left_rows.ndim != 1:
             raise InputError("pairs are two columns of one length; give one left and one right record each")
+        for table in (left, self.right_table):
+            if not isinstance(table, Records):
+                raise InputError(f"pairs are of pl.Records, got {type(table).__name__}; make them by pl.Records.of(…)")
         for rows, table in ((self.left_rows, left), (self.right_rows, self.right_table)):
             if len(rows) and not 0 <= rows.min() <= rows.max() < len(table):
                 raise InputError(f"row numbers must be from 0 to {len(table) - 1:,}, those of {table.source}")
@@ -178,7 +181,7 @@ def _columns_of(table: Any) -> tuple[str, Mapping[str, Sequence[Any]], list[str]
         return "records", {str(name): list(cells) for name, cells in table.items()}, []
     if is_frame(table):
         return "records", {str(name): list(table[name]) for name in table.columns}, []
-    rows = list(table)
+    rows = list(table) if isinstance(table, Iterable) else [table]
     if not all(isinstance(row, Mapping) for row in rows):
         raise InputError(
             "records are a file, a data frame, {name: cells} or a list of {name: cell}, got "

@@ -40,10 +40,9 @@ def drawn(rows: list[Cutoff]) -> dict[str, dict[str, str]]:
     """Points of the lines of precision and recall, and of the bands between their limits, for SVG."""
     found = {}
     for name in ("precision", "recall"):
-        intervals = [getattr(row, name) for row in rows]
-        line = [_point(row.probability, each.estimate) for row, each in zip(rows, intervals, strict=True)]
-        low = [_point(row.probability, each.low) for row, each in zip(rows, intervals, strict=True)]
-        high = [_point(row.probability, each.high) for row, each in zip(rows, intervals, strict=True)]
+        known = [(row.probability, each) for row in rows if (each := getattr(row, name)) is not None]
+        line = [_point(cut, each.estimate) for cut, each in known]
+        low, high = ([_point(cut, getattr(each, end)) for cut, each in known] for end in ("low", "high"))
         found[name] = {"line": " ".join(line), "band": " ".join([*low, *reversed(high)])}
     return found
 

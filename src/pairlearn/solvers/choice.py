@@ -29,6 +29,8 @@ LEAST = 3000
 
 SHARE = 0.05
 """Pairs per cell of their matrix from which on splitting serves: with nearly all cells held at 0 it stands still."""
+PART = 0.3
+"""Share of its time below which another way is not begun."""
 NEAR = 30.0
 """Gap, in tolerances, below which the active set is about to end anyway."""
 
@@ -49,6 +51,10 @@ class Way:
         Splitting only saves the factor of the free pairs: with many bounded and few free ones it hardly gets anywhere.
         """
         return self.seconds < (climb.factoring if isinstance(self.solver, Splitting) else climb.expected)
+
+    def has_time(self, climb: Climb) -> bool:
+        """Whether the time that is left is enough to get somewhere: splitting knows little before its last steps."""
+        return not climb.clock.ends or climb.clock.left >= PART * self.seconds
 
     def would_have_saved(self, spent: float, step: Progress, *, whole: bool) -> bool:
         """The same of an active set that took so many seconds and stands at this step, of the whole or of a subset."""
@@ -89,7 +95,7 @@ class Auto:
         late = self._watch(climb, ways)
         while start is None and climb.goes_on and not climb.relay.left:
             climb.advance()
-            better = late or [way for way in ways if way.saves(climb)]
+            better = late or [way for way in ways if way.saves(climb) and way.has_time(climb)]
             if better and climb.status is None:
                 return _taken_over(climb, min(better, key=lambda way: way.seconds), start)
         found = climb.ended(start)
@@ -101,7 +107,7 @@ class Auto:
 
         def leave(step: Progress) -> bool:
             spent, whole = sum(climb.relay.costs), climb.relay.n_pairs == len(climb.problem)
-            found = [way for way in ways if way.would_have_saved(spent, step, whole=whole)]
+            found = [way for way in ways if way.would_have_saved(spent, step, whole=whole) and way.has_time(climb)]
             if not found or step.gap <= NEAR * self.active.tol:
                 return False
             late[:] = found

@@ -51,7 +51,7 @@ def fit(
     from pairlearn.cli.tasks import classifying
 
     run = Run("classify fit", options, as_json)
-    run.check_outputs(out, force=force)
+    run.check_models(out, force=force)
     columns = table_options.columns()
     table = classifying.training_of(run, examples, columns, similarity)
     model = pl.BasisSVC(similarity, n_bases=bases, C=C, random_state=seed)

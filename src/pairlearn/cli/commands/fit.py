@@ -86,7 +86,7 @@ def fit(
     from pairlearn.cli.tasks import matrices
 
     run = Run("fit", options, as_json)
-    run.check_outputs(out, force=force)
+    run.check_models(out, force=force)
     model = fitting.machine_of(
         machine,
         kernel=kernel or ("tensor_metric" if right_options.right_examples is None else "tensor"),

@@ -75,7 +75,7 @@ def identify(
 
     run = Run("identify", options, as_json)
     run.check_table(out, force=force)
-    run.check_outputs(save_gallery, force=force)
+    run.check_models(save_gallery, force=force)
     columns = table_options.columns()
     known, source = identifying.enrol(run, model, gallery, probes, columns, pool)
     asked = identifying.Asked(threshold, fmr, fpir)

@@ -91,7 +91,7 @@ def fit(
     from pairlearn.cli.tasks import ranking
 
     run = Run("rank fit", options, as_json)
-    run.check_outputs(out, force=force)
+    run.check_models(out, force=force)
     given = ranking.preferences(run, preferences, left_column, right_column, label_column)
     base = base or ("linear" if examples is None else "standardised")
     known = ranking.examples(run, examples, table_options.columns(), base, given)

@@ -78,7 +78,7 @@ def regress(
     from pairlearn.cli.tasks import matrices, regressing
 
     run = Run("regress", options, as_json)
-    run.check_outputs(out, force=force)
+    run.check_models(out, force=force)
     two_tables = right_options.right_examples is not None
     model = pl.PairSVR(
         kernel or ("tensor" if two_tables else "tensor_metric"),

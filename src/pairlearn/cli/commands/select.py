@@ -58,7 +58,7 @@ def select(
     from pairlearn.cli.steps import selecting
 
     run = Run("select", options, as_json)
-    run.check_outputs(out, force=force)
+    run.check_models(out, force=force)
     table = run.examples(examples, table_options.columns())
     development, tested = selecting.parts(table, test_share, seed)
     search = selecting.search_of(

@@ -53,7 +53,7 @@ def stream(
 
     run = Run("stream", options, as_json)
     # A model is there to go on with, and after --skip so are predictions.
-    run.check_outputs(model, force=True)
+    run.check_models(model, force=True)
     run.check_outputs(out, force=force or skip > 0)
     streaming.check_stdout(out, as_json)
     table = None if examples is None else run.examples(examples, table_options.columns())

@@ -52,7 +52,8 @@ def check_outputs(run: Run, outputs: RecordOutputs, force: bool) -> None:
     """Refuse what cannot be written before the work begins."""
     if outputs.review is not None:
         check_table_target(outputs.review, force=force)
-    run.check_outputs(outputs.report, outputs.save_model, force=force)
+    run.check_outputs(outputs.report, force=force)
+    run.check_models(outputs.save_model, force=force)
     if outputs.report is not None:
         from pairlearn.report.html import environment
 
@@ -102,6 +103,11 @@ def read_labels(run: Run, path: Path | None, sides: Sequence[Records], options: 
     kept = np.sort(len(pairs) - 1 - last)
     if len(kept) < len(pairs):
         run.note(f"{counted(len(pairs) - len(kept), 'pair')} labelled more than once; the last label counts")
+    own = pairs.left_rows[kept] == pairs.right_rows[kept] if len(sides) == 1 else np.zeros(len(kept), dtype=bool)
+    if own.any():
+        key = pairs.left.ids[pairs.left_rows[kept][int(own.argmax())]]
+        run.note(f"{counted(int(own.sum()), 'label')} of a record with itself left out, e.g. {key}: it says nothing")
+        kept = kept[~own]
     known = Known(pairs[kept], labels[kept])
     matches = int((known.labels > 0).sum())
     run.note(f"{counted(len(known.labels), 'labelled pair')}, {counted(matches, 'match', 'matches')}")
@@ -208,7 +214,7 @@ def recall_words(recall: Any) -> str:
             f"{percent(recall.labelled, 1)} of {counted(recall.of, 'labelled match', 'labelled matches')} among them"
         )
     if recall.independent == recall.independent:
-        said.append(f"at most {percent(recall.independent, 1)} by capture and recapture of two ways to find them")
+        said.append(f"about {percent(recall.independent, 1)} by capture and recapture of two ways to find them")
     return "; ".join(said) or "unknown; label matches that were found in another way"
 
 

@@ -89,6 +89,8 @@ def _read_text(source: Source) -> Frame:
         except pl.exceptions.PolarsError:
             refuse_ragged(source, delimiter)
             raise
+    if table.width == len(header):  # Polars leaves doubled quotes in names as they are
+        table = table.rename(dict(zip(table.columns, header, strict=True)))
     # Polars fills up short lines; an empty last cell may be one of these, so the lines are counted.
     if table.width and table[table.columns[-1]].null_count():
         refuse_ragged(source, delimiter)

@@ -54,6 +54,8 @@ def check_parquet(source: Source) -> None:
 
 
 def _footer(file: IO[bytes]) -> bytes:
+    if file.read(len(MAGIC)) != MAGIC:
+        raise ValueError("no head")
     end = file.seek(-8, 2)
     (size,), magic = struct.unpack("<I", file.read(4)), file.read(4)
     if magic != MAGIC or size > end:

@@ -33,6 +33,8 @@ LOWERED, BALANCED = 20, (40, 80)
 then raise it as well, which led to ten times the steps where C is small."""
 STEPS, PASSES = 250, 40
 """Usual steps, and numbers per cell that one of them reads or writes."""
+FIRST_STEP, CORRECTED_STEP = 15.0, 60.0
+"""Products over all pairs that the eigenbasis and the first step take as long as, without and with a correction."""
 NEAR = 20.0
 """Tolerances from which on the end may be near, and every look may be the last."""
 CRAWLING = 100.0
@@ -144,6 +146,8 @@ class _Run:
         v, status = self._look(self.best)
         if status is not None:
             return status
+        if self._late(FIRST_STEP if not self.sandwich.corrected else CORRECTED_STEP):
+            return Status.TIME_BUDGET
         iteration = Iteration(
             self.problem, self.cells, Eigenbasis.of(self.sandwich), self.room.depth, self.options.seed
         )
@@ -185,9 +189,11 @@ class _Run:
             iteration.reduce(iteration.balanced)
         return None
 
-    def _late(self) -> bool:
-        """Whether no more is left than the certificate takes."""
-        return self.clock.ends and self.clock.reserving(self.pace.seconds(len(self.problem))).expired
+    def _late(self, products: float = 0.0) -> bool:
+        """Whether no more is left than the certificate takes, and so many products over all pairs."""
+        if not self.clock.ends:
+            return False
+        return self.clock.reserving((1.0 + products) * self.pace.seconds(len(self.problem))).expired
 
     def _bias(self, v: Floats) -> float:
         """What the rates of pairs that can move are measured against."""
