@@ -120,3 +120,18 @@ def test_one_row_each(tmp_path: Path, call: Callable[..., Any]) -> None:
         (tmp_path / name).write_text("id,name\n1,ann lee\n")
     error = call("match", tmp_path / "a.csv", tmp_path / "b.csv", "--out", tmp_path / "m.csv", code=1).stderr
     assert "at least two pairs" in error.splitlines()[-1]
+
+
+def test_labels_of_a_record_with_itself_are_left_out(tables: Path, tmp_path: Path, call: Callable[..., Any]) -> None:
+    ids = polars.read_csv(tables / "customers.csv")[:, 0].to_list()
+    rows = {"left": [ids[0], ids[1]], "right": [ids[0], ids[2]], "label": [1, 0]}
+    polars.DataFrame(rows).write_csv(tmp_path / "own.csv")
+    labels, out = tmp_path / "own.csv", tmp_path / "c.csv"
+    said = call("dedupe", tables / "customers.csv", "--labels", labels, "--out", out, code=1)
+    assert "1 label of a record with itself left out" in said.output
+
+
+def test_models_do_not_go_to_standard_output(tables: Path, call: Callable[..., Any]) -> None:
+    said = call("dedupe", tables / "customers.csv", "--save-model", "-", code=1)
+    assert "a model cannot be written to standard output" in said.output
+    assert not Path("-").exists()

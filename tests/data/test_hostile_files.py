@@ -16,6 +16,7 @@ import polars
 import pytest
 
 from pairlearn.data.files import bounds, frames
+from pairlearn.data.files.sheet import read_sheet
 from pairlearn.data.files.sources import find_source
 from pairlearn.data.layout import Columns
 from pairlearn.data.protocols import read_lfw_pairs
@@ -138,6 +139,11 @@ def test_long_cells_and_doubled_quotes_are_read(tmp_path: Path) -> None:
     assert read_examples(inches).ids == ('5" disk', '3" disk')
 
 
+def test_doubled_quotes_in_names_of_columns(tmp_path: Path) -> None:
+    path = put(tmp_path / "x.csv", b'id,"na""me"\na,1\nb,2\n')
+    assert list(read_sheet(path).columns) == ["id", 'na"me']
+
+
 def test_a_line_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pairlearn.data.files.lines.MOST_LINE", 1000)
     assert "line 2 is longer than" in refusal(put(tmp_path / "x.csv", b"id,x\na," + b"1" * 2000 + b"\n"))
@@ -148,6 +154,11 @@ LINES = {
     "deep lists": (b'{"a":' + b"[" * 900 + b"]" * 900 + b"}", "line 2 nests lists and objects more than 16 deep"),
     "not UTF-8": (b'{"id": "\xff", "x": 1}', "line 2 is not text in UTF-8"),
     "not an object": (b"[1, 2]", "line 2 is not a JSON object"),
+    "not a number": (b'{"id": "b", "x": NaN}', "line 2 holds NaN, which is no number of JSON"),
+    "not a number in a list": (b'{"id": "b", "x": [NaN]}', "line 2 holds NaN, which is no number of JSON"),
+    "too large": (b'{"id": "b", "x": 1e999}', "line 2 holds 1e999, which is no number of JSON"),
+    "a truth value": (b'{"id": "b", "x": true}', "line 2 holds true or false in 'x', where line 1 holds a number"),
+    "lists in lists": (b'{"id": "b", "x": [[0], 1]}', "line 2 holds a list of mixed values in 'x', where line 1"),
 }
 
 
@@ -260,7 +271,14 @@ NESTED = b"PAR1" + b"\x19" * 5000 + struct.pack("<I", 5000) + b"PAR1"
 
 def test_damaged_parquet(tmp_path: Path) -> None:
     content = parquet(polars.DataFrame({"id": ["a", "b"], "x": [1.0, 2.0]}))
-    for bad in (content[:-20], content[:4] + content[-8:], b"PAR1", content[:-8] + b"\xff\xff\xff\x7fPAR1", NESTED):
+    for bad in (
+        content[:-20],
+        content[20:],
+        content[:4] + content[-8:],
+        b"PAR1",
+        content[:-8] + b"\xff\xff\xff\x7fPAR1",
+        NESTED,
+    ):
         assert "not a readable Parquet file" in refusal(put(tmp_path / "x.parquet", bad))
 
 

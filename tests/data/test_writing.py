@@ -14,7 +14,7 @@ import pytest
 import pairlearn as pl
 from pairlearn.data.locks import lock
 from pairlearn.data.writing import DRAFT, write_whole
-from pairlearn.errors import InputError
+from pairlearn.errors import InputError, OutputError
 
 SMALL = """
 import resource, sys
@@ -38,6 +38,19 @@ def make_socket(path: Path) -> None:
 
 def make_link_to_a_device(path: Path) -> None:
     path.symlink_to(os.devnull)
+
+
+@pytest.mark.parametrize("name", ["n" * 300, "x\0y"])
+def test_names_that_no_file_can_have(name: str, tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="choose another name"):
+        pl.save(pl.EuclidBaseline(), tmp_path / name)
+    with pytest.raises(InputError, match="there is no model file"):
+        pl.load(tmp_path / name)
+
+
+def test_an_empty_name() -> None:
+    with pytest.raises(InputError, match="is empty; give one"):
+        write_whole("", b"x")
 
 
 @pytest.mark.parametrize("make", [make_fifo, make_socket, make_link_to_a_device])

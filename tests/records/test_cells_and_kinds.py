@@ -68,3 +68,28 @@ def test_kinds(cells: list[str | None], kind: str | None) -> None:
 def test_unknown_kind_is_refused() -> None:
     with pytest.raises(InputError, match="kinds are text, name"):
         check_kind("money", "price")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["4 Apr 1956", "4th April 1956", "April 4, 1956", "Apr. 4th 1956", "1956 Apr 4", "4-APR-1956", "4 april, 1956"],
+)
+def test_days_with_names_of_months(text: str) -> None:
+    assert day(text) == day("1956-04-04")
+
+
+def test_months_alone_are_no_days() -> None:
+    assert all(math.isnan(day(text)) for text in ("Apr 1956", "31 Feb 2001", "4 Mice 1956", "maybe 4, 1956x"))
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        ([f"K{i}" for i in range(60)], "code"),
+        ([f"{i} oz" for i in range(60)], "number"),
+        ([f"$ {i}.50" for i in range(60)], "number"),
+        ([f"EUR {i}" for i in range(60)], "number"),
+    ],
+)
+def test_letters_before_digits_are_codes_and_units_are_not(cells: list[str], kind: str) -> None:
+    assert recognise(cells) == kind

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 import pairlearn as pl
 from pairlearn.errors import InputError
@@ -185,3 +186,52 @@ def test_a_column_that_holds_the_answer_is_named(labelled: Labelled, beers: Beer
     features = comparer.features(comparer.prepare(*sides), with_key.left_rows, with_key.right_rows)
     assert answers_among(comparer, features, y) == ["key"]
     assert answers_among(comparer, features, -y) == []
+
+
+# --------------------------------------------------------------------------- what strangers found
+
+
+def test_ctrl_c_within_a_fold_ends_all_of_it(labelled: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine keeps what it has; one of many fits is no result of a matcher."""
+    fit = pl.PairSVC.fit
+
+    def pressed(self: pl.PairSVC, *given: object) -> pl.PairSVC:
+        fit(self.set_params(callback=lambda step: True), *given)
+        return self
+
+    monkeypatch.setattr(pl.PairSVC, "fit", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        pl.RecordMatcher(setting=pl.records.Setting(C=3.0)).fit(*labelled)
+
+
+def test_labels_that_no_clusters_can_respect(matcher: pl.RecordMatcher, beers: Beers) -> None:
+    left = beers[0]
+    pairs = pl.records.RecordPairs(left, None, [0, 1, 0], [1, 2, 2])
+    ids = left.ids
+    with pytest.warns(pl.errors.ConflictWarning, match=f"{ids[0]} = {ids[1]} = {ids[2]}"):
+        matcher.dedupe(left, labelled=(pairs, np.array([1, 1, -1])))
+
+
+def test_bad_calls_of_a_matcher_say_what_is_wanted(matcher: pl.RecordMatcher, beers: Beers) -> None:
+    left, right, _ = beers
+    with pytest.raises(NotFittedError):
+        pl.RecordMatcher().match(left, right)
+    with pytest.raises(InputError, match=r"pl.Records.of"):
+        matcher.match("a.csv", "b.csv")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="from 0 to 1"):
+        matcher.match(left, right, threshold=2.0)
+    with pytest.raises(InputError, match="RecordPairs"):
+        pl.RecordMatcher().fit(np.zeros((3, 2)), [1, 1, -1])
+    with pytest.raises(InputError, match="with itself"):
+        pl.RecordMatcher().fit(pl.records.RecordPairs(left, None, [0, 1, 2], [1, 1, 3]), [1, 1, -1])
+    for nothing in (None, 5):
+        with pytest.raises(InputError, match="records are a file"):
+            pl.Records.of(nothing)
+
+
+def test_nothing_taken_has_no_precision() -> None:
+    pairs = pl.records.RecordPairs(*([pl.Records.of({"name": list("abcdef")})] * 2), range(6), range(6))
+    rows = cutoffs(np.full(4, 0.5), scores_of(pairs, [0.1, 0.2, 0.3, 0.6, 0.7, 0.8], [-1, -1, -1, 1, 1, 1]))
+    assert rows[-1].precision is None
+    assert rows[-1].recall is not None
+    assert rows[0].precision is not None

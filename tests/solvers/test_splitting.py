@@ -375,3 +375,13 @@ def test_memory_is_counted_and_shortens_what_is_remembered() -> None:
 
 def test_its_name() -> None:
     assert solver_for("splitting", 1e-4, 3.0, 5e6, 7) == Splitting(tol=1e-4, time_budget=3.0, memory=5e6, seed=7)
+
+
+def test_without_time_for_a_first_step_nothing_is_decomposed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The eigenbasis of 2,500 examples took 20 s of a budget of one."""
+    problem, operator = classification(Y, 1.0), operator_of("tensor", PAIRS)
+    start = ActiveSet(tol=1.0).solve(problem, operator).coefficients
+    monkeypatch.setattr(Eigenbasis, "of", None)
+    found = Splitting(time_budget=0.0).solve(problem, operator, start)
+    assert found.status == Status.TIME_BUDGET
+    np.testing.assert_array_equal(found.coefficients, start)

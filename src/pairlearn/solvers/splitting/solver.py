@@ -146,7 +146,7 @@ class _Run:
         v, status = self._look(self.best)
         if status is not None:
             return status
-        if self._late(FIRST_STEP if not self.sandwich.corrected else CORRECTED_STEP):
+        if self.best.any() and self._late(CORRECTED_STEP if self.sandwich.corrected else FIRST_STEP):
             return Status.TIME_BUDGET
         iteration = Iteration(
             self.problem, self.cells, Eigenbasis.of(self.sandwich), self.room.depth, self.options.seed
