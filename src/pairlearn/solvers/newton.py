@@ -36,8 +36,8 @@ from pairlearn.solvers.tuning import RATES, Tuning
 from pairlearn.types import Floats, Ints
 
 PATH = "Newton's method"
-VECTORS = 10
-"""Numbers per pair that a descent holds."""
+VECTORS = 16
+"""Numbers per pair that a descent holds while it takes a step."""
 STEPS, PASSES = 20, 150
 """Usual steps, and numbers per pair that one of them reads or writes."""
 GAIN = 1e-2
@@ -74,13 +74,15 @@ class Newton:
         descent = _Descent(self.active, problem, operator, size, relay, clock)
         with blas_threads(0):
             status = descent.run(start)
-        theta, taken = feasible(descent.theta, problem), bytes_needed(problem, size, self.active.tuning)
+        theta, crowded = feasible(descent.theta, problem), descent.crowded
+        del descent  # its vectors have no place beside those of what follows
+        taken = bytes_needed(problem, size, self.active.tuning) + operator.passed
         if status is not None:
             found = finish(problem, operator, theta, status, self.active.tol, ())
             return relay.whole(found, PATH, taken)
         active = replace(self.active, time_budget=clock.left if clock.ends else None)
         room = interior.bytes_needed(problem, (size, size), active.tuning) <= active.memory
-        rest = Interior(active) if descent.crowded and room else active
+        rest = Interior(active) if crowded and room else active
         found = rest.solve(problem, operator, theta, relay)
         return relay.whole(found, f"{PATH}, {found.path}", taken)
 
