@@ -45,6 +45,12 @@ class WorkingSet:
         wanted = self._wanted(free, candidates)
         fresh = wanted[~np.isin(wanted, self.pairs, assume_unique=True)]
         left = np.nonzero(~np.isin(self.pairs, wanted, assume_unique=True))[0][: len(fresh)]
+        if not len(self.pairs) and 8 * len(fresh) ** 2 <= self.operator.block_bytes:
+            # The first set comes whole: no copy is made of what small problems need only once.
+            self.pairs, self.rows = fresh, len(fresh)
+            self.store = self.operator.submatrix(fresh, fresh)
+            self.most = self.nbytes
+            return
         size = len(self.pairs) + len(fresh) - len(left)
         slots = np.concatenate([left, np.arange(len(self.pairs), size)])
         self._reserve(size)
