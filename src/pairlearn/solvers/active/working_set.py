@@ -20,9 +20,9 @@ class WorkingSet:
 
     def __init__(self, operator: PairOperator, limit: int) -> None:
         self.operator, self.limit = operator, limit
-        self.pairs = np.zeros(0, dtype=np.int64)
+        self.pairs: Ints = np.zeros(0, dtype=np.int64)
         """Numbers of the pairs, slot by slot."""
-        self.store = np.empty((0, 0))
+        self.store: Floats = np.empty((0, 0))
         """K_WW is its leading part; contiguous rows keep the compiled loops fast."""
         self.rows = 0
         """Rows of the store that were ever in use: memory that was never written to takes none."""
