@@ -235,8 +235,7 @@ def operation_for(machine: PairMachine, training: Training) -> Operation:
 def solve(machine: PairMachine, problem: Problem, operation: Operation, start: Floats | None, clock: Clock) -> Solution:
     """The solution by the machine's solver, from `start` (None: zero), in the time that the clock has left."""
     seed = fresh_seed() if machine.random_state is None else machine.random_state
-    left = clock.left if clock.ends else None
-    solver = solver_for(machine.solver, machine.tol, left, operation.plan.memory, seed)
+    solver = solver_for(machine.solver, machine.tol, clock.budget, operation.plan.memory, seed)
     return solver.solve(problem, operation.operator, start, machine.callback)
 
 

@@ -193,8 +193,7 @@ class RecordMatcher(Matcher):
         """Learn from pairs and labels ±1."""
         if not isinstance(X, RecordPairs):
             raise InputError(f"fit takes pl.records.RecordPairs, got {type(X).__name__}; see RecordPairs.from_ids")
-        own = X.left_rows == X.right_rows if X.right_table is X.left else np.zeros(len(X), dtype=bool)
-        if own.any():
+        if (own := X.reflexive).any():
             key = X.left.ids[X.left_rows[int(own.argmax())]]
             raise InputError(f"{counted(int(own.sum()), 'pair')} of a record with itself, e.g. {key!r}; drop them")
         labels = check_labels(y, len(X)).astype(np.int64)

@@ -18,7 +18,7 @@ from pairlearn.features import is_frame
 from pairlearn.pairs import find_rows, rows_by_id
 from pairlearn.pairs.columns import as_index
 from pairlearn.records.cells import known, place
-from pairlearn.types import Ints
+from pairlearn.types import Bools, Ints
 from pairlearn.words import counted
 
 IDS = ("id", "ids", "key", "rec_id", "record_id", "rowid", "row_id", "uid", "uuid", "identifier")
@@ -154,6 +154,11 @@ class RecordPairs:
     def names(self) -> tuple[Ints, Ints]:
         """Numbers that name the records of both sides; those of a right table come after the left ones."""
         return self.left_rows, self.right_rows + (0 if self.right is None else len(self.left))
+
+    @property
+    def reflexive(self) -> Bools:
+        """Which pairs are of a record with itself; none where the sides are of two tables."""
+        return (self.left_rows == self.right_rows) & (self.right_table is self.left)
 
     @property
     def keys(self) -> Ints:

@@ -93,7 +93,7 @@ class Auto:
                 return way.solver.solve(problem, operator, None, callback)
         climb = Climb(self.active, problem, operator, callback)
         late = self._watch(climb, ways)
-        while start is None and climb.goes_on and not climb.relay.left:
+        while start is None and climb.goes_on:
             climb.advance()
             better = late or [way for way in ways if way.saves(climb) and way.has_time(climb)]
             if better and climb.status is None:
@@ -133,12 +133,12 @@ class Auto:
 
 def _taken_over(climb: Climb, way: Way, start: Floats | None) -> Solution:
     """Another solver goes on from the last coefficients."""
-    left, climb.relay.leave = (climb.clock.left if climb.clock.ends else None), None
+    climb.relay.leave = None
     begun = "active set" if climb.guess is None else "nested subsets"
     theta = climb.guess.theta if start is None and climb.guess is not None else start
-    found = way.solver.within(left).solve(climb.problem, climb.operator, theta, climb.relay)
+    found = way.solver.within(climb.clock.budget).solve(climb.problem, climb.operator, theta, climb.relay)
     path = f"{begun}, {found.path}"
     if found.status is Status.STALLED:
-        rest = replace(climb.active, time_budget=climb.clock.left if climb.clock.ends else None)
+        rest = replace(climb.active, time_budget=climb.clock.budget)
         found, path = rest.solve(climb.problem, climb.operator, found.coefficients, climb.relay), f"{path}, active set"
     return climb.relay.whole(found, path, climb.taken)

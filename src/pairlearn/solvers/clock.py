@@ -51,6 +51,15 @@ class Clock:
         return max(0.0, self.deadline - time.perf_counter())
 
     @property
+    def budget(self) -> float | None:
+        """What is left, as a time budget for whoever goes on: None without an end.
+
+        >>> Clock.start().budget, Clock(0.0, 0.0).budget
+        (None, 0.0)
+        """
+        return self.left if self.ends else None
+
+    @property
     def expired(self) -> bool:
         """Whether there is no time left."""
         return time.perf_counter() >= self.deadline

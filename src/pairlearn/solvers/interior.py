@@ -65,7 +65,7 @@ class Interior:
         if status is not None:
             found = finish(problem, operator, theta, status, self.active.tol, ())
         else:
-            rest = replace(self.active, time_budget=clock.left if clock.ends else None)
+            rest = replace(self.active, time_budget=clock.budget)
             found = rest.solve(problem, operator, theta, relay)
         return relay.whole(found, "interior point", taken)
 

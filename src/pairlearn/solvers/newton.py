@@ -80,7 +80,7 @@ class Newton:
         if status is not None:
             found = finish(problem, operator, theta, status, self.active.tol, ())
             return relay.whole(found, PATH, taken)
-        active = replace(self.active, time_budget=clock.left if clock.ends else None)
+        active = replace(self.active, time_budget=clock.budget)
         room = interior.bytes_needed(problem, (size, size), active.tuning) <= active.memory
         rest = Interior(active) if crowded and room else active
         found = rest.solve(problem, operator, theta, relay)

@@ -103,8 +103,7 @@ def read_labels(run: Run, path: Path | None, sides: Sequence[Records], options: 
     kept = np.sort(len(pairs) - 1 - last)
     if len(kept) < len(pairs):
         run.note(f"{counted(len(pairs) - len(kept), 'pair')} labelled more than once; the last label counts")
-    own = pairs.left_rows[kept] == pairs.right_rows[kept] if len(sides) == 1 else np.zeros(len(kept), dtype=bool)
-    if own.any():
+    if (own := pairs.reflexive[kept]).any():
         key = pairs.left.ids[pairs.left_rows[kept][int(own.argmax())]]
         run.note(f"{counted(int(own.sum()), 'label')} of a record with itself left out, e.g. {key}: it says nothing")
         kept = kept[~own]

@@ -160,7 +160,7 @@ class Climb:
         if self.status is not None and theta is not None:
             found = finish(self.problem, self.operator, theta, self.status, self.active.tol, ())
         else:
-            rest = replace(self.active, time_budget=self.clock.left if self.clock.ends else None)
+            rest = replace(self.active, time_budget=self.clock.budget)
             self.relay.n_pairs = len(self.problem)
             found = rest.solve(self.problem, self.operator, theta, self.relay)
         return self.relay.whole(found, path, self.taken)
