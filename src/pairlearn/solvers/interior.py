@@ -40,8 +40,9 @@ class Interior:
     >>> from pairlearn.operators.product import FeatureOperator
     >>> y = np.array([1.0, -1.0])
     >>> problem = Problem(y, np.minimum(y, 0.0), np.maximum(y, 0.0))
-    >>> Interior().solve(problem, FeatureOperator(2.0 * y[:, None])).coefficients.sum().round(6) + 0.0
-    0.0
+    >>> solution = Interior().solve(problem, FeatureOperator(2.0 * y[:, None]))
+    >>> round(float(y @ solution.coefficients), 3), str(solution.status)
+    (0.25, 'converged')
     """
 
     active: ActiveSet = field(default_factory=ActiveSet)

@@ -52,8 +52,9 @@ class Newton:
     >>> from pairlearn.operators.product import FeatureOperator
     >>> y = np.array([1.0, -1.0])
     >>> problem = Problem(y, np.minimum(y, 0.0), np.maximum(y, 0.0))
-    >>> Newton().solve(problem, FeatureOperator(2.0 * y[:, None])).coefficients.sum().round(6) + 0.0
-    0.0
+    >>> solution = Newton().solve(problem, FeatureOperator(2.0 * y[:, None]))
+    >>> round(float(y @ solution.coefficients), 3), str(solution.status)
+    (0.25, 'converged')
     """
 
     active: ActiveSet = field(default_factory=ActiveSet)
