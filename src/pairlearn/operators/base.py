@@ -40,6 +40,9 @@ class PairOperator(ABC):
     passed: int = 0
     """Most bytes that a product or a block took on its way so far, the result included; by the shapes of its arrays."""
 
+    lasted: float = 0.0
+    """Seconds of the last product over all pairs that was timed; 0 before the first."""
+
     def passes(self, nbytes: int) -> None:
         """Note that so many bytes were in use at once, beside what the operator holds."""
         self.passed = max(self.passed, nbytes)

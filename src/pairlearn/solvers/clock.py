@@ -96,8 +96,6 @@ class Pace:
 
     def __init__(self, operator: PairOperator) -> None:
         self.operator = operator
-        self._whole: float | None = None
-        """Seconds of the last product."""
         self._each: float | None = None
         """Seconds per non-zero."""
 
@@ -105,16 +103,16 @@ class Pace:
         """out += K @ coefficients."""
         count, began = int(np.count_nonzero(coefficients)), time.perf_counter()
         self.operator.add_product(coefficients, out)
-        self._whole = time.perf_counter() - began
-        self._each = self._whole / count if count else self._each
+        self.operator.lasted = time.perf_counter() - began
+        self._each = self.operator.lasted / count if count else self._each
 
     def seconds(self, count: int) -> float:
         """Time of a product with so many non-zeros; where none was made yet, one with a single non-zero shows it."""
         if self.operator.grows:
             return self._per_coefficient() * count
-        if self._whole is None:
+        if not self.operator.lasted:
             self.add_product(np.eye(1, self.operator.n_pairs)[0], np.zeros(self.operator.n_pairs))
-        return self._whole or 0.0
+        return self.operator.lasted
 
     def affordable(self, seconds: float) -> float:
         """Most non-zeros of a product that takes so long."""

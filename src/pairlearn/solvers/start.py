@@ -21,15 +21,20 @@ def feasible(theta: Floats, problem: Problem) -> Floats:
     # Rounding errors are no excess: they would only take coefficients off their bounds.
     if abs(excess) <= 1e-12 * (float(np.abs(theta).sum()) + abs(problem.total)):
         return theta
-    room = theta - problem.lower if excess > 0 else problem.upper - theta
-    shrinks = (theta > 0) if excess > 0 else (theta < 0)
+    rng, down = np.random.default_rng(0), excess > 0
+    shrinks = theta > 0 if down else theta < 0
     free = (theta > problem.lower) & (theta < problem.upper)
-    mixed = np.random.default_rng(0).permutation(len(theta))
-    order = mixed[np.lexsort((~free[mixed], ~shrinks[mixed]))]
     # Towards zero means up to zero: what lies beyond counts as a new coefficient.
-    room = np.where(shrinks, np.minimum(room, np.abs(theta)), room)[order]
-    before = np.concatenate([[0.0], np.cumsum(room)[:-1]])
-    theta[order] -= np.sign(excess) * np.clip(abs(excess) - before, 0.0, room)
+    for group, to_zero in ((shrinks & free, True), (shrinks, True), (~shrinks & free, False), (None, False)):
+        order = rng.permutation(len(theta) if group is None else np.nonzero(group)[0])
+        room = theta[order] - problem.lower[order] if down else problem.upper[order] - theta[order]
+        if to_zero:
+            np.minimum(room, np.abs(theta[order]), out=room)
+        moved = np.clip(abs(excess) - (np.cumsum(room) - room), 0.0, room)
+        theta[order] -= np.copysign(moved, excess)
+        excess -= np.copysign(float(moved.sum()), excess)
+        if abs(excess) <= 1e-12 * (float(np.abs(theta).sum()) + abs(problem.total)):
+            break
     return np.clip(theta, problem.lower, problem.upper)
 
 
@@ -57,6 +62,7 @@ def at_bounds(problem: Problem, v: Floats, known: Bools, theta: Floats) -> Float
     if begin < problem.total or last == len(order):
         return feasible(np.where(known, theta, high if begin < problem.total else low), problem)
     b, between = places[order[last]], others[order[last] % len(others)]
+    del places, drops, order, after  # of the length of all pairs each, and so is what comes
     out[others] = np.where(v[others] - eps > b, high[others], np.where(v[others] + eps < b, low[others], 0.0))
     out = np.clip(out, low, high)
     out[between] += problem.total - float(out.sum())

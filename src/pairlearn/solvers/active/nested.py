@@ -17,11 +17,16 @@ from pairlearn.linalg.room import FACTORED
 from pairlearn.operators.base import PairOperator
 from pairlearn.solvers.active.active_set import ActiveSet
 from pairlearn.solvers.certificate import finish
-from pairlearn.solvers.clock import Clock
+from pairlearn.solvers.clock import Clock, Pace
 from pairlearn.solvers.problem import Callback, Problem, Relay, Solution, Status
 from pairlearn.solvers.start import at_bounds, feasible
 from pairlearn.solvers.tuning import RATES
 from pairlearn.types import Floats, Ints
+
+PER_GUESS = 104
+"""Bytes per pair while coefficients of all pairs are guessed: 13 numbers."""
+PRODUCT = 0.2
+"""Share of the time left that the product over all pairs behind a guess may take."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,7 @@ class Climb:
         self.active, self.problem, self.operator = active, problem, operator
         self.clock = Clock.start(active.time_budget)
         self.relay = Relay(self.clock, callback)
-        self.order = np.random.default_rng(active.seed).permutation(len(problem))
+        self.pace = Pace(operator)
         self.guess: Guess | None = None
         self.status: Status | None = None
         """Why there is nothing more to do: the user or the clock."""
@@ -100,7 +105,14 @@ class Climb:
     def goes_on(self) -> bool:
         """Whether another subset comes before the whole: one without overlap is a good start for all pairs already."""
         smaller = self.next_size < len(self.problem) and self.status is None
-        return smaller and (self.guess is None or self.guess.overlaps)
+        return smaller and (self.guess is None or self.guess.overlaps) and self._can_guess
+
+    @property
+    def _can_guess(self) -> bool:
+        """Whether there is memory to guess all pairs, and time for the product over them that this takes."""
+        if PER_GUESS * len(self.problem) > self.active.memory:
+            return False
+        return not self.clock.ends or self.pace.seconds(self.next_size) <= PRODUCT * self.clock.left
 
     @property
     def expected(self) -> float:
@@ -123,7 +135,8 @@ class Climb:
         """Solve the next subset and guess the whole from it; not if another solver is to go on (`relay.left`)."""
         began = len(self.relay.lines)
         size = self.next_size
-        chosen = np.sort(self.order[:size])
+        # The same order for each of them, so that a larger one holds the smaller.
+        chosen = np.sort(np.random.default_rng(self.active.seed).permutation(len(self.problem))[:size])
         part, share = self.operator.restricted(chosen), size / len(self.problem)
         # A share of the time that leaves most of it to the whole.
         budget = 0.3 * self.clock.left if self.clock.ends else None
@@ -147,9 +160,12 @@ class Climb:
         whole[chosen] = theta
         guess = Guess(whole, len(chosen), int(support), bounded)
         if guess.overlaps:
+            self.taken = max(self.taken, PER_GUESS * n)
             known = np.zeros(n, dtype=bool)
             known[chosen] = True
-            v = self.problem.linear - self.operator @ whole
+            v = np.zeros(n)
+            self.pace.add_product(whole, v)
+            np.subtract(self.problem.linear, v, out=v)
             whole = at_bounds(self.problem, v, known, whole * (len(chosen) / n))
         self.guess = replace(guess, theta=feasible(whole, self.problem))
 

@@ -75,6 +75,7 @@ class WorkingSet:
                 self.store[start : start + len(rows), : len(fresh)] = rows
             else:
                 loops.blocks.set_rows_and_columns(self.store, slots[part], rows)
+            del rows  # before the next block is made
 
     def _reserve(self, n: int) -> None:
         """Room for n pairs and some more."""
