@@ -14,6 +14,9 @@ import numba as nb
 from pairlearn.loops.threaded import threaded
 from pairlearn.types import Floats, Ints
 
+TILE = 64
+"""Rows and columns that are mirrored together."""
+
 
 @nb.njit(cache=True, inline="always")
 def _value(ac, ad, bc, bd, w):  # type: ignore[no-untyped-def]
@@ -36,6 +39,33 @@ def fill_block(K: Floats, a: Ints, b: Ints, c: Ints, d: Ints, w: Floats, out: Fl
         row_b = K[b[i]]
         for j in range(len(c)):
             out[i, j] = _value(row_a[c[j]], row_a[d[j]], row_b[c[j]], row_b[d[j]], w)
+
+
+@threaded()
+def fill_symmetric(K: Floats, a: Ints, b: Ints, w: Floats, out: Floats) -> None:
+    """The same of pairs with themselves, half of it computed; tiles keep what is mirrored in the cache, and rows from
+    both ends in turn give every thread as much to do."""
+    n = len(a)
+    tiles = (n + TILE - 1) // TILE
+    for turn in nb.prange((tiles + 1) // 2):
+        last = tiles - 1 - turn
+        _fill_rows(K, a, b, w, out, last * TILE, min(n, (last + 1) * TILE))
+        if turn < last:
+            _fill_rows(K, a, b, w, out, turn * TILE, (turn + 1) * TILE)
+
+
+@nb.njit(cache=True)
+def _fill_rows(K, a, b, w, out, start, stop):  # type: ignore[no-untyped-def]
+    for left in range(0, stop, TILE):
+        right = min(left + TILE, stop)
+        for i in range(start, stop):
+            row_a = K[a[i]]
+            row_b = K[b[i]]
+            for j in range(left, min(right, i + 1)):
+                out[i, j] = _value(row_a[a[j]], row_a[b[j]], row_b[a[j]], row_b[b[j]], w)
+        for j in range(left, right):
+            for i in range(max(start, j + 1), stop):
+                out[j, i] = out[i, j]
 
 
 @nb.njit(cache=True)

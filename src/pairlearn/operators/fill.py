@@ -20,7 +20,8 @@ def fill(table: Table, K: Floats, rows: Places, cols: Places) -> Floats:
     """Values of one table between row pairs (a, b) and column pairs (c, d), (len rows, len cols).
 
     The four look-ups ac, ad, bc, bd are entries of K, so that K may be any matrix from the examples of the rows to
-    those of the columns. One row is a loop of its own, because solvers ask for single rows most of the time.
+    those of the columns. One row is a loop of its own, because solvers ask for single rows most of the time; rows that
+    are the columns are computed by half.
     """
     (a, b), (c, d) = rows, cols
     w = weights(table)
@@ -29,6 +30,8 @@ def fill(table: Table, K: Floats, rows: Places, cols: Places) -> Floats:
     out = np.empty((len(a), len(c)))
     if len(a) == 1:
         loops.tables.fill_row(K[a[0]], K[b[0]], c, d, w, out[0])
+    elif a is c and b is d:
+        loops.tables.fill_symmetric(K, a, b, w, out)
     else:
         loops.tables.fill_block(K, a, b, c, d, w, out)
     return out

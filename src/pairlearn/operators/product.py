@@ -56,10 +56,11 @@ class ProductOperator(PairOperator):
         return diagonal_by_parts(self.pairs, lambda part: self.source.table_diagonal(self.table, part))
 
     def submatrix(self, rows: Ints, cols: Ints | None = None) -> Floats:
-        cols = rows if cols is None else cols
-        block = 8 * len(rows) * len(cols) * blocks_of(self.table)
-        self.passes(block + self.source.passing(len(rows), len(cols)))
-        return self.source.table_block(self.table, self.pairs.take(rows), self.pairs.take(cols))
+        taken = self.pairs.take(rows)
+        others = taken if cols is None else self.pairs.take(cols)
+        block = 8 * len(taken) * len(others) * blocks_of(self.table)
+        self.passes(block + self.source.passing(len(taken), len(others)))
+        return self.source.table_block(self.table, taken, others)
 
     def restricted(self, index: Ints) -> ProductOperator:
         part = ProductOperator(self.table, self.source, self.pairs.left[index], self.pairs.right[index])

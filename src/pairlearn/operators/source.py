@@ -14,7 +14,8 @@ from operator import add
 
 import numpy as np
 
-from pairlearn.examples import by_blocks, count_examples, take_examples
+from pairlearn import loops
+from pairlearn.examples import count_examples, take_examples
 from pairlearn.kernels import Kernel
 from pairlearn.linalg.tiles import product
 from pairlearn.operators.fill import fill, fill_apart, fill_self
@@ -33,6 +34,9 @@ PER_SUM = 120
 """Bytes per pair while the coefficients of PART pairs at most are summed up by their examples, in sparse matrices."""
 MANY = 2**15
 """Coefficients from which on a matrix of all sums is worth a compiled loop."""
+
+LITTLE = 2**15
+"""Entries up to which that matrix is so small that sparse ones take longer to make: 1 of the 3 ms of a product."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +98,9 @@ class Source:
         if self.matrix is not None:
             return self.matrix[rows, cols]
         if self.features is not None:
-            Z = self.features
-            return by_blocks(rows, cols, lambda a, b: np.einsum("ij,ij->i", Z[a], Z[b]), Z.shape[1])
+            dots = np.zeros(len(rows))
+            loops.products.pair_dots(self.features, self.features, rows, cols, dots)
+            return dots
         values, order = np.empty(len(rows)), np.argsort(rows, kind="stable")
         for part in _by_rows(rows[order], order):
             K, row_places, col_places = self.compact(rows[part], cols[part])
@@ -180,6 +185,8 @@ def form_of(
     """
     shape = sides[0].n_examples, sides[1].n_examples
     Z, W = (side.features for side in sides)
+    if shape[0] * shape[1] <= LITTLE:
+        return make(table, Sums.dense(pairs.left, pairs.right, coefficients, shape)).dense().collapsed(Z, W)
     if Z is None and W is None and np.count_nonzero(coefficients) > max(MANY, FEW * shape[0] * shape[1]):
         return make(table, Sums.dense(pairs.left, pairs.right, coefficients, shape))
     parts = ((pairs.left[used], pairs.right[used], coefficients[used]) for used in _nonzeros(coefficients))

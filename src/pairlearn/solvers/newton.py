@@ -36,7 +36,7 @@ from pairlearn.solvers.tuning import RATES, Tuning
 from pairlearn.types import Floats, Ints
 
 PATH = "Newton's method"
-VECTORS = 16
+VECTORS = 11
 """Numbers per pair that a descent holds while it takes a step."""
 STEPS, PASSES = 20, 150
 """Usual steps, and numbers per pair that one of them reads or writes."""

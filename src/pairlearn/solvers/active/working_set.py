@@ -48,7 +48,7 @@ class WorkingSet:
         if not len(self.pairs) and 8 * len(fresh) ** 2 <= self.operator.block_bytes:
             # The first set comes whole: no copy is made of what small problems need only once.
             self.pairs, self.rows = fresh, len(fresh)
-            self.store = self.operator.submatrix(fresh, fresh)
+            self.store = self.operator.submatrix(fresh)
             self.most = self.nbytes
             return
         size = len(self.pairs) + len(fresh) - len(left)

@@ -41,15 +41,14 @@ class Cells:
         factor = np.where(a == b, 2.0, 1.0) if sign > 0 else np.where(a < b, -1.0, 1.0) if sign else np.ones(len(a))
         if sign < 0 and (a == b).any():
             raise InputError(REFLEXIVE)
-        cells = cls(index, factor, shape, sign)
-        if np.bincount(index, minlength=cells.size).max(initial=0) > 1:
+        if np.bincount(index, minlength=n_cells(sandwich)).max(initial=0) > 1:
             raise InputError(TWICE)
-        return cells
+        return cls(index, factor, shape, sign)
 
     @property
     def size(self) -> int:
         """Number of cells."""
-        return self.shape[0] * (self.shape[0] + 1) // 2 if self.sign else self.shape[0] * self.shape[1]
+        return _n_cells(self.shape, self.sign)
 
     def spread(self, values: Floats, dtype: Precision) -> Floats:
         """Values of pairs in their cells, 0 in all others."""
@@ -70,3 +69,12 @@ class Cells:
             loops.splitting.pack(S, out)
         else:
             out.reshape(self.shape)[:] = S
+
+
+def n_cells(sandwich: Sandwich) -> int:
+    """Number of cells of its S, before anything is computed of them."""
+    return _n_cells((len(sandwich.left), len(sandwich.right)), sandwich.sign)
+
+
+def _n_cells(shape: tuple[int, int], sign: int) -> int:
+    return shape[0] * (shape[0] + 1) // 2 if sign else shape[0] * shape[1]

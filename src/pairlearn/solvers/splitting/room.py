@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pairlearn.errors import TooLargeError
+from pairlearn.linalg.room import BYTES, order_within
 from pairlearn.operators.sandwich import Sandwich
-from pairlearn.solvers.splitting.cells import Cells
+from pairlearn.solvers.splitting.cells import n_cells
 
 LEAST = 4
 """Steps that the acceleration has to remember."""
@@ -23,28 +24,33 @@ STEP = 4 * 2
 """Bytes per cell and step that the acceleration remembers; half as many in float64."""
 PAIRS = 8 * 10
 """Bytes per pair: its cell, factor, coefficients, rates, and what passes while the nearest feasible point is found."""
+MENDED = 3000
+"""Pairs of the working set that ends a fit, where there is memory for it."""
 
 
 @dataclass(frozen=True)
 class Room:
-    """How many steps the acceleration remembers, and the bytes of all that splitting takes then."""
+    """How many steps the acceleration remembers, how many pairs its last working set may have, and the bytes of all."""
 
     depth: int
+    mended: int
     bytes: int
 
     @classmethod
-    def within(cls, memory: float, sandwich: Sandwich, cells: Cells, depth: int) -> Room:
+    def within(cls, memory: float, sandwich: Sandwich, depth: int) -> Room:
         """As many steps as there is memory for, `depth` at most; a TooLargeError below LEAST of them."""
-        m, k = cells.shape
+        m, k, size, n_pairs = len(sandwich.left), len(sandwich.right), n_cells(sandwich), len(sandwich.rows)
         each = CORRECTION if sandwich.corrected else 0
         fixed = max(BASIS * (m * m + k * k), (MATRICES + each) * m * k)
-        fixed += STATE * cells.size + PAIRS * len(cells.index)
-        depth = min(depth, int((memory - fixed) // (STEP * cells.size)))
+        fixed += STATE * size + PAIRS * n_pairs
+        depth = min(depth, int((memory - fixed) // (STEP * size)))
         if depth < LEAST:
-            needed = fixed + LEAST * STEP * cells.size
+            needed = fixed + LEAST * STEP * size
             raise TooLargeError(
                 f"the splitting solver needs about {needed / 2**20:,.1f} MiB for {m:,} × {k:,} examples, but "
                 f"{memory / 2**20:,.1f} MiB are left to it; raise memory_budget (--memory-budget), train on pairs of "
                 'fewer examples, or choose solver="active_set"'
             )
-        return cls(depth, fixed + depth * STEP * cells.size)
+        taken = fixed + depth * STEP * size
+        mended = min(n_pairs, MENDED, order_within(memory - taken))
+        return cls(depth, mended, taken + BYTES * mended**2)
