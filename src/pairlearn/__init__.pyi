@@ -28,6 +28,7 @@ from .machines import *  # noqa: F403  (every machine)
 from .metrics.online import OnlinePseudoMetric as OnlinePseudoMetric
 from .on_examples import OnExamples as OnExamples
 from .pair_kernels.catalog import pair_kernel as pair_kernel
+from .pairs import ClassLabels as ClassLabels
 from .pairs import Pairs as Pairs
 from .pairs import all_pairs as all_pairs
 from .persist import load as load

@@ -4,8 +4,9 @@ Values of pair kernels: `tables` fills blocks from a base Gram matrix, `products
 examples into values of pairs, `blocks` copies between working sets. Solvers: `rates` (what a move of one coefficient
 gains), `steps` (one step of SMO), `smo` (bursts on an explicit matrix) and `plain` (step by step, rows from outside).
 Online metrics: `pola` (the smallest eigenvalue after an update). Images: `images` (histograms, codes, matching).
-Records: `terms` (words and n-grams as sparse rows, what two rows share, nearest rows). `threaded` makes those loops
-that run on several threads outlive a fork.
+Records: `terms` (words and n-grams as sparse rows, what two rows share, nearest rows). All pairs of examples in
+classes: `scans` (their coefficients and extremes, block by block). `threaded` makes those loops that run on several
+threads outlive a fork.
 
 They are loaded when they are first used, `loops.products.pair_dots`: Numba takes longer to load than small work.
 """

@@ -4,6 +4,7 @@ from . import plain as plain
 from . import pola as pola
 from . import products as products
 from . import rates as rates
+from . import scans as scans
 from . import smo as smo
 from . import smoothing as smoothing
 from . import splitting as splitting

@@ -35,6 +35,7 @@ from pairlearn.pair_kernels import PairKernel, View, pair_kernel
 from pairlearn.pairs import as_pairs
 from pairlearn.solvers import Callback, Solution, solver_for
 from pairlearn.solvers.clock import Clock
+from pairlearn.solvers.implicit import Outcome
 from pairlearn.solvers.problem import Problem, Status
 from pairlearn.solvers.start import feasible
 from pairlearn.types import Bools, Examples, Floats, Ints
@@ -75,7 +76,7 @@ class PairMachine(BaseEstimator):
     random_state: int | None = None
     warm_start: bool = False
     mirrored: Mirrored = False
-    solver: Literal["auto", "active_set", "nested", "newton", "interior", "splitting", "smo"] = "auto"
+    solver: Literal["auto", "active_set", "nested", "newton", "interior", "splitting", "implicit", "smo"] = "auto"
     callback: Callback | None = None
 
     def __init_subclass__(cls, parameters: str | None = None, **options: Any) -> None:
@@ -87,9 +88,7 @@ class PairMachine(BaseEstimator):
 
     def _prepare(self, X: Any, sign: int | None) -> Training:
         """Check everything but the labels; `sign` None follows the kernel."""
-        check_positive(self, tol="1e-3")
-        if self.time_budget is not None and not (isinstance(self.time_budget, Real) and self.time_budget >= 0):
-            raise InputError(f"time_budget is in seconds and must be ≥ 0, got {self.time_budget!r}")
+        self._check_limits()
         clock, pairs = Clock.start(self.time_budget), as_pairs(X)
         if len(pairs) == 0:
             raise InputError("there are no pairs to learn from; give at least one")
@@ -100,6 +99,11 @@ class PairMachine(BaseEstimator):
         refuse_large(kernel, pairs, 2 if self.mirrored else 1, self.memory_budget)
         sign = sign_of(type(self).__name__, kernel, pairs, sign, self.mirrored)
         return Training(pairs, kernel, sign, np.arange(len(pairs)), clock)
+
+    def _check_limits(self) -> None:
+        check_positive(self, tol="1e-3")
+        if self.time_budget is not None and not (isinstance(self.time_budget, Real) and self.time_budget >= 0):
+            raise InputError(f"time_budget is in seconds and must be ≥ 0, got {self.time_budget!r}")
 
     def _weights(self, n_pairs: int, sample_weight: Any) -> Floats:
         """One weight ≥ 0 per pair, (n_pairs,); it multiplies the pair's box, so that weight 2 is the pair twice."""
@@ -153,20 +157,24 @@ class PairMachine(BaseEstimator):
         bias = scale.centre + scale.size * solution.bias
         give_back(operation.held + solution.taken)
         self.function_ = PairFunction.of(operation.kernel, chosen, scale.size * theta[support], bias)
-        self.kkt_gap_, self.fit_status_, self.objective_ = solution.gap, str(solution.status), solution.objective
-        self.n_support_, self.n_iter_, self.history_ = len(support), len(solution.history), solution.history
         self.plan_ = operation.used(max(solution.taken, theta.nbytes + held_bytes(self.function_, training.pairs)))
         self.path_ = solution.path
-        self.fit_seconds_ = training.clock.seconds
-        self.fit_verdict_ = self._verdict(solution)
         note_features(self, training.pairs)
+        self._record(solution, len(support), training.clock.seconds)
+
+    def _record(self, solution: Solution | Outcome, n_support: int, seconds: float) -> None:
+        """How the fit ended, with a word to the user unless it converged on something."""
+        self.kkt_gap_, self.fit_status_, self.objective_ = solution.gap, str(solution.status), solution.objective
+        self.n_support_, self.n_iter_, self.history_ = n_support, len(solution.history), solution.history
+        self.fit_seconds_ = seconds
+        self.fit_verdict_ = self._verdict(solution)
         if solution.status is not Status.CONVERGED:
             advice = ADVICE.get(solution.status, "the model is usable, and warm_start=True continues from here")
             warn_user(f"{self.fit_verdict_}; {advice}", ConvergenceWarning)
-        elif len(support) == 0:
-            warn_user(CONSTANT.format(bias), ConstantWarning)
+        elif n_support == 0:
+            warn_user(CONSTANT.format(self.function_.bias), ConstantWarning)
 
-    def _verdict(self, solution: Solution) -> str:
+    def _verdict(self, solution: Solution | Outcome) -> str:
         """How the fit ended, in words: what stopped it where, and why so late if it took far more than its time."""
         if solution.status is Status.CONVERGED:
             return str(solution.status)

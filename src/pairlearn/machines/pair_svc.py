@@ -9,9 +9,12 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from pairlearn.errors import ConflictWarning, InputError, warn_user
-from pairlearn.machines.machine import PairMachine, check_positive
+from pairlearn.features import note_features
+from pairlearn.machines import implicit
+from pairlearn.machines.machine import PairMachine, check_positive, fresh_seed
 from pairlearn.machines.parameters import parameter
-from pairlearn.pairs import check_labels
+from pairlearn.pairs import ClassLabels, Pairs, as_pairs, check_labels
+from pairlearn.solvers.clock import Clock
 from pairlearn.solvers.problem import Problem
 from pairlearn.types import Floats, Ints
 
@@ -40,7 +43,8 @@ class PairSVC(
         results then agree to within `tol` only.
     warm_start : start `fit` from the previous solution (other C, added pairs).
     mirrored : train on both orders of every pair with box C/2, for checking; slower.
-    solver : "auto" chooses between "active_set", "nested", "newton", "interior", "splitting"; "smo" is a reference.
+    solver : "auto" chooses between "active_set", "nested", "newton", "interior", "splitting", and "implicit" for
+        pl.ClassLabels of very many pairs; "smo" is a reference.
     callback : called with a Progress after every iteration; returning True stops.
 
     Examples
@@ -59,8 +63,13 @@ class PairSVC(
     # -- learning
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from Pairs (or an (n, 2, d) array) and labels ±1."""
+        """Learn from Pairs (or an (n, 2, d) array) and labels ±1, or pl.ClassLabels for pl.all_pairs."""
         check_positive(self, C="1.0")
+        if isinstance(y, ClassLabels):
+            pairs = as_pairs(X)
+            if sample_weight is None and implicit.is_wanted(self, pairs):
+                return self._fit_implicitly(pairs, y.codes(pairs))
+            y = y.of(pairs)
         training = self._prepare(X, sign=1)
         pairs = training.pairs
         labels = check_labels(y, len(pairs))
@@ -75,19 +84,49 @@ class PairSVC(
         self.classes_ = np.array([-1, 1])
         return self
 
+    def _fit_implicitly(self, pairs: Pairs, classes: Ints) -> Self:
+        """Learn from all pairs of examples in these classes, never listed."""
+        self._check_limits()
+        setting, clock = implicit.setting_for(self, pairs), Clock.start()
+        counts = np.bincount(classes).astype(np.int64)
+        alike = int((counts * (counts + (1 if setting.triangle.reflexive else -1)) // 2).sum())
+        if alike in (0, len(pairs)):
+            raise InputError(
+                "all pairs have one label; examples of at least two classes, one of them twice, are needed"
+            )
+        shares = self._shares({1: alike, -1: len(pairs) - alike})
+        seed = fresh_seed() if self.random_state is None else self.random_state
+        outcome, self.plan_ = implicit.learn(self, setting, classes, (self.C * shares[1], self.C * shares[-1]), seed)
+        self.function_, left, right = implicit.kept(setting, outcome, seed)
+        self.support_ = setting.triangle.number(left, right)
+        self.support_bounded_ = np.zeros(len(left), dtype=bool)
+        self.support_examples_ = setting.listed(left, right).used_examples()
+        self.path_ = "implicit"
+        self._record(outcome, outcome.n_support, clock.seconds)
+        note_features(self, pairs)
+        self.classes_ = np.array([-1, 1])
+        return self
+
     def _class_weights(self, labels: Floats) -> Floats:
         """Weight of the class of every pair."""
         if self.class_weight is None:
             return np.ones(len(labels))
+        shares = self._shares({label: int((labels == label).sum()) for label in (1, -1)})
+        return np.where(labels > 0, shares[1], shares[-1])
+
+    def _shares(self, counts: dict[int, int]) -> dict[int, float]:
+        """Weight of either class, of which there are so many pairs."""
+        if self.class_weight is None:
+            return {1: 1.0, -1: 1.0}
         if self.class_weight == "balanced":
-            shares = {label: len(labels) / (2.0 * int((labels == label).sum())) for label in (1, -1)}
+            shares = {label: sum(counts.values()) / (2.0 * count) for label, count in counts.items()}
         elif isinstance(self.class_weight, Mapping) and set(self.class_weight) <= {1, -1}:
             shares = {label: float(self.class_weight.get(label, 1.0)) for label in (1, -1)}
         else:
             raise InputError(f'class_weight is {{1: w, -1: w}}, "balanced" or None, got {self.class_weight!r}')
         if not all(np.isfinite(share) and share > 0 for share in shares.values()):
             raise InputError(f"class weights must be finite and > 0, got {shares}")
-        return np.where(labels > 0, shares[1], shares[-1])
+        return shares
 
     # -- using
 

@@ -20,7 +20,7 @@ from pairlearn.operators.source import PART, PER_SUM
 from pairlearn.pair_kernels import PairKernel
 from pairlearn.words import counted, crossed
 
-Kind = Literal["product", "blocked"]
+Kind = Literal["product", "blocked", "implicit"]
 PER_FIT = {"number among the given pairs": 8, "label": 8, "box, lower and upper bound": 24}
 """Bytes per pair that every fit holds."""
 PER_PAIR = PER_FIT | {
@@ -45,7 +45,8 @@ LEAST_SET = 2 * 8 * 512**2
 class Plan:
     """What will be held in memory.
 
-    `kind` is "product" (fast matrix products) or "blocked" (blocks on demand); `gram` says whether the m × m
+    `kind` is "product" (fast matrix products), "blocked" (blocks on demand) or "implicit" (all pairs of examples in
+    classes, of which only those near the margin are listed, `working_set` at most); `gram` says whether the m × m
     matrix is held or values come from the examples each time; `working_set` is the largest number of pairs
     that there is room to optimise together. `bytes` is the most that all this takes, `budget` what was allowed, and
     `memory` what is left of that to the solver, for its working set or whatever it does instead (0: not known).
@@ -68,6 +69,11 @@ class Plan:
         return replace(self, bytes=used)
 
     def __str__(self) -> str:
+        if self.kind == "implicit":
+            return (
+                f"pairs never listed but for {self.working_set:,} near the margin at most, "
+                f"up to {self.bytes / 2**20:,.0f} MiB of {self.budget / 2**20:,.0f} MiB"
+            )
         held = "base Gram matrix held" if self.gram else "base kernel values computed anew"
         return (
             f"{self.kind} operator, {held}, working set up to {self.working_set:,} pairs, "

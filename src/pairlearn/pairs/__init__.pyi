@@ -6,6 +6,7 @@ from .columns import Triangle as Triangle
 from .conflicts import Conflicts as Conflicts
 from .ids import find_rows as find_rows
 from .ids import rows_by_id as rows_by_id
+from .labels import ClassLabels as ClassLabels
 from .labels import check_labels as check_labels
 from .labels import check_signs as check_signs
 from .pairs import Pairs as Pairs

@@ -54,6 +54,16 @@ class Triangle:
         right = row + (k - self.offset(row)) + (0 if self.reflexive else 1)
         return row.astype(np.int32), right.astype(np.int32)
 
+    def number(self, left: Ints, right: Ints) -> Ints:
+        """Numbers of the pairs of these examples, left ≤ right.
+
+        >>> Triangle(3, reflexive=False).number(np.array([0, 1]), np.array([1, 2])).tolist()
+        [0, 2]
+        """
+        row = np.asarray(left, dtype=np.int64)
+        found: Ints = self.offset(row) + (right - row) - (0 if self.reflexive else 1)
+        return found
+
     def all_columns(self) -> Columns:
         """Left and right example of every pair."""
         m, shift = self.n_examples, 0 if self.reflexive else 1

@@ -2,12 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pairlearn.errors import InputError
-from pairlearn.types import Floats
+from pairlearn.pairs.classes import class_codes
+from pairlearn.types import Floats, Ints
+
+if TYPE_CHECKING:
+    from pairlearn.pairs.pairs import Pairs
+
+
+@dataclass(frozen=True)
+class ClassLabels:
+    """Labels ±1 of all pairs by the classes of their examples, without a number per pair.
+
+    `PairSVC.fit(pl.all_pairs(X), pl.ClassLabels(classes))` says the same as `pairs.labels(classes)`, and lets a machine
+    learn from hundreds of millions of pairs that no memory could list.
+
+    >>> import pairlearn as pl
+    >>> pl.ClassLabels(["u", "u", "v"]).of(pl.all_pairs([[0.0], [1.0], [2.0]], reflexive=False)).tolist()
+    [1, -1, -1]
+    """
+
+    classes: Any
+
+    def of(self, pairs: Pairs) -> Ints:
+        """One label per pair, (n_pairs,)."""
+        return pairs.labels(self.classes)
+
+    def codes(self, pairs: Pairs) -> Ints:
+        """The class of every example as a number, (n_examples,)."""
+        return class_codes(self.classes, pairs.n_examples)
 
 
 def check_labels(y: Any, n_pairs: int) -> Floats:

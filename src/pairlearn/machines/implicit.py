@@ -1,0 +1,172 @@
+"""A machine on all pairs of examples in classes that are never listed: whether that serves, the fit, what is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import eigh
+
+from pairlearn.errors import InputError, TooLargeError
+from pairlearn.functions.function import PairFunction
+from pairlearn.kernels import as_kernel
+from pairlearn.operators.build import build, refuse_large
+from pairlearn.operators.plan import Plan, check_budget
+from pairlearn.operators.product import ProductOperator
+from pairlearn.operators.thin import features_of
+from pairlearn.pair_kernels import PairKernel, Table, pair_kernel
+from pairlearn.pairs import Pairs, Triangle
+from pairlearn.solvers import solver_for
+from pairlearn.solvers.implicit import Everyone, Implicit, Outcome
+from pairlearn.solvers.implicit.everyone import Scored
+from pairlearn.solvers.implicit.solver import INNER, PER_LISTED
+from pairlearn.solvers.newton import features as newton_features
+from pairlearn.solvers.problem import Problem, Solution
+from pairlearn.solvers.start import feasible
+from pairlearn.types import Examples, Floats, Ints
+
+if TYPE_CHECKING:
+    from pairlearn.machines.machine import PairMachine
+
+MANY = 4_000_000
+"""Pairs from which on they are not listed where that is not asked for: listing 3.1 million takes as long."""
+FEATURES = 4000
+"""Features of a pair at most: the function is kept by twice as many pairs."""
+BLOCKS = 200 * 10**6
+"""Bytes that scans of all pairs take: blocks of values, of coefficients and of what passes in between."""
+MANY_LISTED = 5
+"""Listed pairs per feature from which on Newton's method is worth its equations."""
+LISTED = 2_000_000
+"""Pairs near the margin at most, however much memory there is."""
+LEAST = 20_000
+"""Pairs that have to find room in a list."""
+CHECKED = 4096
+"""Pairs by which the kept function is held against the learnt one."""
+ACCURACY = 1e-7
+"""Of the kept function, relative to the largest value."""
+NO = "all pairs are learnt from without a list only "
+
+
+@dataclass(frozen=True)
+class Setting:
+    """All pairs of these examples, the kernel with its parameters fixed on them, and their features."""
+
+    examples: Examples
+    triangle: Triangle
+    kernel: PairKernel
+    table: Table
+    Z: Floats
+    order: int
+    """Features of a pair."""
+
+    def listed(self, left: Ints, right: Ints) -> Pairs:
+        """These pairs."""
+        return Pairs(self.examples, left, right)
+
+
+def setting_for(machine: PairMachine, pairs: Pairs) -> Setting:
+    """The setting, or why there is none, as an InputError."""
+    if pairs.triangle is None:
+        raise InputError(NO + "of pl.all_pairs(examples)")
+    if machine.mirrored:
+        raise InputError(NO + "with mirrored=False")
+    kernel = pair_kernel(machine.kernel).on(as_kernel(machine.base))
+    tables, views, rest = kernel.split()
+    if kernel.symmetry != "symmetric" or len(tables) != 1 or views or rest is not None:
+        raise InputError(NO + "with a symmetric kernel on one base (metric, tensor, tensor_metric, direct_sum, …)")
+    m = pairs.n_examples
+    # Every example once, so that parameters of the base are those of all of them.
+    ring = Pairs(pairs.examples, np.arange(m), np.roll(np.arange(m), 1))
+    columns = getattr(pairs.examples, "shape", (m, 0))[1]
+    enough = 100 * 10**6 + (400 + 64 * columns) * m  # and none for a Gram matrix, which nobody needs here
+    found = build(kernel, ring, memory_budget=min(enough, check_budget(machine.memory_budget)))
+    operator = found.operator
+    source = operator.source.left if isinstance(operator, ProductOperator) else None
+    if source is None or source.features is None:
+        raise InputError(NO + "where the base has few features: linear ones of few columns, or low rank")
+    table = found.kernel.split()[0][0]
+    order = features_of(table, source)
+    if order is None or order > FEATURES:
+        raise InputError(NO + f"with at most {FEATURES:,} features of a pair, here {order or 0:,}; reduce the columns")
+    return Setting(pairs.examples, pairs.triangle, found.kernel, table, source.features, order)
+
+
+def is_wanted(machine: PairMachine, pairs: Pairs) -> bool:
+    """Whether these pairs should not be listed: they are many, or there is no memory for a list."""
+    if machine.solver == "implicit":
+        return True
+    if machine.solver != "auto" or pairs.triangle is None:
+        return False
+    try:
+        refuse_large(pair_kernel(machine.kernel).on(as_kernel(machine.base)), pairs, 1, machine.memory_budget)
+    except TooLargeError:
+        return True
+    return len(pairs) >= MANY
+
+
+def learn(
+    machine: PairMachine, setting: Setting, classes: Ints, boxes: tuple[float, float], seed: int
+) -> tuple[Outcome, Plan]:
+    """The function of all pairs, by the machine's tolerance, time and memory, and what that took."""
+    budget = check_budget(machine.memory_budget)
+    fixed, taken = BLOCKS + 6 * setting.Z.nbytes, 0
+    room = budget - fixed
+    if room < LEAST * PER_LISTED:
+        needed = fixed + LEAST * PER_LISTED
+        raise TooLargeError(
+            f"all pairs of {len(setting.Z):,} examples need about {needed / 2**20:,.1f} MiB even without a list of "
+            f"them, but the budget is {budget / 2**20:,.1f} MiB; raise memory_budget (--memory-budget)"
+        )
+
+    most = int(min(LISTED, room // PER_LISTED))
+
+    def solved(left: Ints, right: Ints, problem: Problem, seconds: float | None) -> Solution:
+        nonlocal taken
+        operation = build(setting.kernel, setting.listed(left, right), memory_budget=room)
+        operator, start = operation.operator, feasible(np.zeros(len(problem)), problem)
+        newton = newton_features(operator) is not None and len(problem) >= MANY_LISTED * setting.order
+        solver = solver_for(
+            "newton" if newton else "active_set", INNER * machine.tol, seconds, operation.plan.memory, seed
+        )
+        solution = solver.solve(problem, operator, None if newton else start)
+        taken = max(taken, operation.used(solution.taken).bytes)
+        return solution
+
+    everyone = Everyone(setting.table, setting.Z, classes, setting.triangle, boxes)
+    implicit = Implicit(tol=machine.tol, most=most, time_budget=machine.time_budget, seed=seed)
+    outcome = implicit.solve(everyone, solved, machine.callback)
+    return outcome, Plan("implicit", False, most, fixed + taken, budget)
+
+
+def kept(setting: Setting, outcome: Outcome, seed: int) -> tuple[PairFunction, Ints, Ints]:
+    """(function, left, right): the learnt function as a sum over few pairs, twice as many as a pair has features.
+
+    A function of q features is a sum over any pairs whose features span them all: K_SS c = g_S on some pairs S gives
+    it, wherever it came from. Its coefficients are not those of the optimum, of which there are millions; its values
+    are.
+    """
+    rng, scored = np.random.default_rng(seed), Scored(setting.Z, outcome.form)
+    a, b = setting.triangle.columns(rng.integers(len(setting.triangle), size=CHECKED))
+    sought = scored.values(a, b)
+    for times in (2, 4, 8):
+        left, right = _chosen(setting, outcome, times * setting.order + 50, rng)
+        K = build(setting.kernel, setting.listed(left, right)).operator.submatrix(np.arange(len(left)))
+        values, vectors = eigh(K, check_finite=False, overwrite_a=True)
+        large = values > 1e-13 * values[-1]
+        V = vectors[:, large]
+        c = V @ ((V.T @ scored.values(left, right)) / values[large])
+        function = PairFunction.of(setting.kernel, setting.listed(left, right), c, outcome.bias)
+        off = np.abs(function(setting.listed(a, b)) - outcome.bias - sought).max()
+        if off <= ACCURACY * np.abs(sought).max():
+            break
+    return function, left, right
+
+
+def _chosen(setting: Setting, outcome: Outcome, count: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """So many pairs, half of them from near the margin, where they are most different."""
+    near = rng.choice(len(outcome.left), min(count // 2, len(outcome.left)), replace=False)
+    a, b = setting.triangle.columns(np.unique(rng.integers(len(setting.triangle), size=count - len(near))))
+    both = np.concatenate([outcome.left[near], a]), np.concatenate([outcome.right[near], b])
+    _, first = np.unique(both[0].astype(np.int64) * len(setting.Z) + both[1], return_index=True)
+    return both[0][first], both[1][first]
