@@ -45,6 +45,10 @@ class DefinitenessWarning(UserWarning):
     """A kernel is not known to be positive semidefinite."""
 
 
+class ApproximationWarning(UserWarning):
+    """The features of a kernel of low rank miss more of it than was allowed."""
+
+
 class ConstantWarning(UserWarning):
     """Nothing was learnt from the pairs: the function has one value for all of them."""
 

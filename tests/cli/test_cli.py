@@ -189,6 +189,36 @@ def test_fit_on_a_precomputed_matrix(files: Path) -> None:
     assert set(json.loads(result.stdout)["training"]["eer"]) == {"model"}
 
 
+def test_fit_on_a_kernel_of_low_rank(files: Path) -> None:
+    """Named in one word, told with its error, saved, and used on other pairs."""
+    out = files / "m.safetensors"
+    told = run("fit", files / "faces.csv", files / "train.csv", "--base", "lowrank(rbf, 8, pivoted)", "-o", out)
+    assert told.exit_code == 0, told.output
+    (base,) = pl.load(out).function_.kernel.bases
+    assert len(base.landmarks) == 8
+    assert f"rank 8, error {base.error:.2g}" in " ".join(told.output.split())
+    scored = run("score", out, files / "faces.csv", files / "train.csv", "--out", files / "scores.csv")
+    assert scored.exit_code == 0, scored.output
+
+
+def test_fit_warns_of_a_rank_that_is_too_low(files: Path) -> None:
+    out = files / "m.safetensors"
+    base = "lowrank(rbf, 2, uniform, 0.001)"
+    result = run("fit", files / "faces.csv", files / "train.csv", "--base", base, "-o", out, "--json")
+    record = json.loads(result.stdout)
+    assert any("2 landmarks leave an error" in note for note in record["warnings"])
+    assert "rank 2, error" in record["low_rank"][0]
+
+
+@pytest.mark.parametrize("base", ["lowrank(rbf, few)", "lowrank(precomputed, 5)", "lowrank(rbf, 0)"])
+def test_fit_refuses_a_low_rank_that_is_none(base: str, files: Path) -> None:
+    out = files / "m.safetensors"
+    result = run("fit", files / "faces.csv", files / "train.csv", "--base", base, "-o", out)
+    assert result.exit_code != 0
+    assert "Traceback" not in result.output
+    assert not out.exists()
+
+
 def test_fit_within_a_time_budget_says_so(files: Path) -> None:
     out = files / "m.safetensors"
     result = run("fit", files / "faces.csv", "--out", out, "--time-budget", 0, "--C", 100)

@@ -147,3 +147,12 @@ def test_a_killed_selection_goes_on(tmp_path: Path) -> None:
     assert after[: len(lines) - 1] == lines[:-1]
     assert len(after) > len(lines)
     assert (tmp_path / "m.safetensors").exists()
+
+
+def test_a_base_of_low_rank_is_chosen(faces: Path) -> None:
+    places = ("--out", faces / "model.safetensors", "--dir", faces / "run")
+    few = ("--kernel", "metric", "--base", "lowrank(rbf, 10)", "--C", 1, "--test-share", 0)
+    shown = run(faces / "faces.csv", "--class-column", "person", *places, *few)
+    assert shown.exit_code == 0, shown.output
+    record = json.loads((faces / "run" / "selection.json").read_text())
+    assert "lowrank(rbf, 10)" in json.dumps(record)

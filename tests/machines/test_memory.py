@@ -22,6 +22,7 @@ WINS = np.where(X[PAIRS.left, 0] + rng.normal(size=len(Y)) > X[PAIRS.right, 0], 
 CASES: dict[str, tuple[Any, pl.Pairs, Any]] = {
     "linear": (pl.PairSVC(), PAIRS, Y),
     "Gaussian": (pl.PairSVC(base="rbf"), PAIRS, Y),
+    "low rank": (pl.PairSVC(base="lowrank(rbf, 40)"), PAIRS, Y),
     "large C": (pl.PairSVC(base="rbf", C=100.0), PAIRS, Y),
     "sampled": (pl.PairSVC(base="rbf"), PAIRS[::2], Y[::2]),
     "view": (pl.PairSVC(WITH_VIEW), SEEN, Y),

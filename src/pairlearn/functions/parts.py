@@ -37,18 +37,20 @@ class Embedding:
     """The row e_a of every example: its kernel values with the s support examples, or its features.
 
     `anchor` is what the base keeps of the support examples, None for features; `width` the length of a row. With r ≤ s
-    features rows are shorter and cost no kernel values; a linear kernel on 100 numbers has 100, whatever s.
+    features rows are shorter and cost no kernel values; a linear kernel on 100 numbers has 100, whatever s. `thin` says
+    that the base has features of sparse rows as they are; others get dense ones.
     """
 
     base: Kernel
     anchor: Any
     width: int
+    thin: bool = False
 
     @classmethod
     def of(cls, source: Source) -> Embedding:
         """Features where the source has them, else kernel values with its examples."""
         if source.features is not None:
-            return cls(source.kernel, None, source.features.shape[1])
+            return cls(source.kernel, None, source.features.shape[1], sparse.issparse(source.examples))
         return cls(source.kernel, source.examples, source.n_examples)
 
     def __call__(self, examples: Examples) -> Floats:
@@ -56,7 +58,7 @@ class Embedding:
         examples = widened(examples)
         if self.anchor is not None:
             return as_rows(self.base(examples, self.anchor))
-        Z = self.base.features(examples.toarray() if sparse.issparse(examples) else examples)
+        Z = self.base.features(examples.toarray() if sparse.issparse(examples) and not self.thin else examples)
         return as_rows(_of_width(Z, self.width, "examples"))
 
 

@@ -2,6 +2,8 @@ from .base import Kernel as Kernel
 from .base import TwoDomains as TwoDomains
 from .gram import Gram as Gram
 from .latent import Latent as Latent
+from .low_rank.kernel import LowRank as LowRank
+from .low_rank.kernel import Nystrom as Nystrom
 from .matching import Deformable as Deformable
 from .matching import Rigid as Rigid
 from .named import NAMED as NAMED

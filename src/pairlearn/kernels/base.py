@@ -32,6 +32,7 @@ class Kernel(ABC):
     `symmetric` says that k(a, b) = k(b, a) follows from its form; where it does not, Gram matrices are checked.
     `precomputed` says that examples are rows of similarities to the training examples: these are known only by their
     columns, so new examples are compared with them but not with each other, and rows are no features.
+    `by_column` says that features, where there is one per column of the examples, are those of the columns.
 
     Kernels add, multiply and scale:
 
@@ -45,6 +46,7 @@ class Kernel(ABC):
     parity: int = 0
     symmetric: bool = True
     precomputed: bool = False
+    by_column: bool = True
 
     @property
     def sides(self) -> tuple[Kernel, ...]:
@@ -211,6 +213,10 @@ class Scaled(Kernel):
     @property
     def precomputed(self) -> bool:  # type: ignore[override]
         return self.kernel.precomputed
+
+    @property
+    def by_column(self) -> bool:  # type: ignore[override]
+        return self.kernel.by_column
 
     @property
     def parity(self) -> int:  # type: ignore[override]

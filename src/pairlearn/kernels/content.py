@@ -8,6 +8,11 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Self
 
+import numpy as np
+from scipy import sparse
+
+from pairlearn.types import Examples
+
 
 class ByContent(ABC):
     """A frozen value with arrays: equal when its content is equal bit by bit, compared through a digest.
@@ -57,3 +62,21 @@ def shape_of(table: Any) -> str:
     '(2, 2) float64'
     """
     return f"{table.shape} {table.dtype}"
+
+
+def table_content(examples: Examples) -> Iterator[Any]:
+    """Everything that tells tables of examples apart, as buffers of bytes; objects are told apart by their repr.
+
+    >>> [bytes(part) for part in table_content(["a", "b"])]
+    [b"'a'", b"'b'"]
+    """
+    if sparse.issparse(examples):
+        yield str(examples.shape).encode()
+        for part in (examples.data, examples.indices, examples.indptr):
+            yield from table_content(part)
+    elif isinstance(examples, np.ndarray) and examples.dtype != object:
+        yield shape_of(examples).encode()
+        yield np.ascontiguousarray(examples).data.cast("B") if examples.size else b""
+    else:
+        for example in examples:
+            yield from table_content(example) if isinstance(example, np.ndarray) else [repr(example).encode()]

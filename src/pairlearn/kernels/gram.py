@@ -13,6 +13,7 @@ from pairlearn.examples import check_examples, count_examples, take_examples, ta
 from pairlearn.kernels.base import Kernel
 from pairlearn.kernels.similarity import check_symmetric
 from pairlearn.linalg.symmetric import add_transpose
+from pairlearn.linalg.tiles import gram
 from pairlearn.types import Examples, Floats, Ints
 from pairlearn.words import counted
 
@@ -62,9 +63,13 @@ def gram_matrix(kernel: Kernel, examples: Examples, index: Ints, dtype: Any = np
     """Gram matrix of the examples `index`, (len(index), len(index)), symmetric bit by bit.
 
     Computed in `dtype`, whatever the type of the examples: float32 examples in a float32 product would leave errors
-    of 1e-7 in a matrix whose differences a `metric` kernel squares.
+    of 1e-7 in a matrix whose differences a `metric` kernel squares. Features are
+    multiplied with themselves.
     """
     chosen = take_used(examples, index)
+    Z = kernel.features(_wide(chosen, dtype))
+    if Z is not None:
+        return gram(np.ascontiguousarray(Z, dtype=dtype))
     anchor = _wide(kernel.anchor(examples, index), dtype)
     m = len(index)
     K = np.empty((m, m), dtype=dtype)

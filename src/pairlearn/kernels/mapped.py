@@ -11,7 +11,7 @@ from scipy import sparse
 
 from pairlearn.errors import InputError
 from pairlearn.kernels.base import Kernel
-from pairlearn.kernels.content import ByContent, shape_of
+from pairlearn.kernels.content import ByContent, shape_of, table_content
 from pairlearn.types import Examples, Floats
 
 
@@ -25,6 +25,7 @@ class Mapped(ByContent, Kernel):
     """
 
     matrix: Floats
+    by_column = False
 
     def features(self, A: Examples) -> Floats:
         """Wᵀa as rows, (len(A), q)."""
@@ -40,8 +41,7 @@ class Mapped(ByContent, Kernel):
         return np.einsum("ij,ij->i", Z, Z)
 
     def _content(self) -> Iterator[Any]:
-        yield shape_of(self.matrix).encode()
-        yield np.ascontiguousarray(self.matrix).data
+        yield from table_content(self.matrix)
 
     def _summary(self) -> str:
         return shape_of(self.matrix)

@@ -204,6 +204,10 @@ class Cosine(Kernel):
     def parity(self) -> int:  # type: ignore[override]
         return self.kernel.parity
 
+    @property
+    def by_column(self) -> bool:  # type: ignore[override]
+        return self.kernel.by_column
+
     def __call__(self, A: Examples, B: Examples) -> Floats:
         K = self.kernel(A, B)
         return K * self._inverse_norms(A)[:, None] * self._inverse_norms(B)[None, :]

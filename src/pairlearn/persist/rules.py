@@ -217,6 +217,7 @@ RULES: dict[str, Callable[[Any], None]] = {
     "PairKernel": _check_coefficients,
     "KernelSpan": _check_span,
     "RowSpan": _check_active,
+    "Nystrom": lambda kernel: _compare_one(kernel.kernel, kernel.landmarks, "landmarks"),
     "Block": lambda block: _compare_one(block.kernel, block.bases, "bases"),
     "BasisExpansion": _check_blocks,
     "IndefiniteNystrom": _check_halves,

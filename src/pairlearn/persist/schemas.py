@@ -168,6 +168,8 @@ FIELDS: dict[str, Fields] = {
     "Mapped": {"matrix": floats("d, q")},
     "DTW": {"window": maybe(whole(1, INT32)), "gamma": GAMMA},
     "AlignmentSimilarity": _of(REACH, "insertion", "deletion", "mismatch"),
+    "LowRank": {"rank": whole(1), "tol": maybe(SHARE), "seed": COUNT},
+    "Nystrom": {"landmarks": examples("b"), "whitening": doubles("b, r"), "error": SHARE},
     "Rigid": {"h": REACH},
     "Deformable": {"h_rigid": REACH, "h_local": REACH},
     # pair kernels

@@ -271,7 +271,7 @@ def _features(embedding: Embedding, table: Examples, row: int, anchor: Any) -> t
     base, rows = embedding.base, take_examples(table, np.array([row]))
     dense = rows.toarray() if sparse.issparse(rows) else rows
     z = base.features(dense) if isinstance(dense, np.ndarray) else None
-    if z is None or z.shape[1] != dense.shape[1]:
+    if z is None or not base.by_column or z.shape[1] != dense.shape[1]:
         raise InputError(f'a {type(base).__name__} base is not linear in the features; use by="example"')
     if embedding.anchor is None:
         return np.asarray(z[0], dtype=np.float64), None

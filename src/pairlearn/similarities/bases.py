@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pairlearn.errors import InputError
+from pairlearn.kernels.low_rank.landmarks import spread
 from pairlearn.types import Floats, Ints
 
 Similarity = Callable[[Ints], Floats]
@@ -124,7 +125,7 @@ def medoids(D: Floats, k: int, rng: Any) -> Ints:
     >>> np.sort(medoids(D, 2, np.random.default_rng(0))).tolist()
     [1, 4]
     """
-    centres = _spread(D, k, rng)
+    centres = spread(len(D), lambda place: D[:, place], k, rng)
     for _ in range(ROUNDS):
         group = D[:, centres].argmin(axis=1)
         group[centres] = np.arange(k)
@@ -134,22 +135,3 @@ def medoids(D: Floats, k: int, rng: Any) -> Ints:
             break
         centres = moved
     return centres
-
-
-def _spread(D: Floats, k: int, rng: Any) -> Ints:
-    """A first choice of k different examples far from each other, as k-means++ makes it.
-
-    The next one is drawn with a chance proportional to its distance from the nearest so far. Distances of an
-    indefinite similarity may be negative and count as 0; when none is left, all others are equally likely.
-    """
-    chosen = [int(rng.permutation(len(D))[0])]
-    nearest = D[:, chosen[0]].copy()
-    while len(chosen) < k:
-        weights = np.maximum(nearest, 0.0)
-        weights[chosen] = 0.0
-        if weights.sum() <= 0:
-            weights = np.ones(len(D))
-            weights[chosen] = 0.0
-        chosen.append(int(rng.choice(len(D), p=weights / weights.sum())))
-        nearest = np.minimum(nearest, D[:, chosen[-1]])
-    return np.array(chosen)

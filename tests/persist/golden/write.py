@@ -33,7 +33,7 @@ from sklearn.preprocessing import (
 )
 
 import pairlearn as pl
-from pairlearn.kernels import Cosine, Exponential, Gaussian, Linear, Polynomial
+from pairlearn.kernels import Cosine, Exponential, Gaussian, Linear, LowRank, Polynomial
 from pairlearn.persist.known import ANY, VALUES
 
 rng = np.random.default_rng(14)
@@ -71,6 +71,7 @@ def machines() -> dict[str, Case]:
         "linear": "linear",
         "poly": Polynomial(degree=3, gamma=0.1, coef0=1.0),
         "rbf": "rbf",
+        "low_rank": LowRank("rbf", 5, "pivoted"),
         "exponential": Exponential(Cosine(Linear()), sigma=1.3),
         "sum_and_product": Linear() * Cosine() + 0.1 * Gaussian("scale"),
     }

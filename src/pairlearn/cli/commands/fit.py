@@ -51,9 +51,8 @@ def fit(
     base: Annotated[
         str,
         typer.Option(
-            help="Base kernel of two examples: linear, poly, rbf, cosine, standardised or precomputed. Two with a "
-            "comma: "
-            "of the left and of the right examples."
+            help="Base kernel of two examples: linear, poly, rbf, cosine, standardised, precomputed or, of many "
+            "examples, 'lowrank(rbf, 500)'. Two with a comma: of the left and of the right examples."
         ),
     ] = "linear",
     C: Annotated[float, typer.Option("--C", help="Box of every pair; larger fits the training pairs closer.")] = 1.0,

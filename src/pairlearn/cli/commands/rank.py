@@ -60,7 +60,8 @@ def fit(
     base: Annotated[
         str | None,
         typer.Option(
-            help="Base kernel of two examples: linear, poly, rbf, cosine, standardised or precomputed.",
+            help="Base kernel of two examples: linear, poly, rbf, cosine, standardised, precomputed or 'lowrank(rbf, "
+            "500)'.",
             show_default="standardised; linear for ids",
         ),
     ] = None,

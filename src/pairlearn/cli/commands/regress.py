@@ -44,8 +44,8 @@ def regress(
     base: Annotated[
         str,
         typer.Option(
-            help="Base kernel of two examples: linear, poly, rbf, cosine, standardised or precomputed (the tables are "
-            "matrices). Two with a comma: of the left and of the right examples."
+            help="Base kernel of two examples: linear, poly, rbf, cosine, standardised, precomputed (the tables are "
+            "matrices) or 'lowrank(rbf, 500)'. Two with a comma: of the left and of the right examples."
         ),
     ] = "rbf",
     C: Annotated[float, typer.Option("--C", help="Box of every pair; larger fits the numbers closer.")] = 1.0,

@@ -31,7 +31,10 @@ def select(
     ] = None,
     base: Annotated[
         list[str] | None,
-        typer.Option(help="Base kernel to try; repeat for several. Default: linear, standardised, cosine and others."),
+        typer.Option(
+            help="Base kernel to try, also 'lowrank(rbf, 500)'; repeat for several. Default: linear, standardised, "
+            "cosine and others."
+        ),
     ] = None,
     C: Annotated[
         list[float] | None,

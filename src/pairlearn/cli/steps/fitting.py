@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 import warnings
@@ -16,9 +17,17 @@ from pairlearn.cli.comparison import MODEL, compare, titled
 from pairlearn.cli.run import Run
 from pairlearn.cli.terminal import GapBar, facts, percent, progress_bar, say
 from pairlearn.data.tables import ExampleTable, PairTable
-from pairlearn.errors import ConflictWarning, ConstantWarning, DefinitenessWarning, InputError, SymmetryWarning
+from pairlearn.errors import (
+    ApproximationWarning,
+    ConflictWarning,
+    ConstantWarning,
+    DefinitenessWarning,
+    InputError,
+    SymmetryWarning,
+)
 from pairlearn.examples import count_examples
 from pairlearn.interrupts import on_interrupt
+from pairlearn.kernels import Nystrom
 from pairlearn.pairs import Pairs
 from pairlearn.types import Ints
 from pairlearn.words import counted
@@ -28,7 +37,7 @@ if TYPE_CHECKING:
 
 MOST_SCORED = 200_000
 """Training pairs that are scored for the training figures; beyond that a sample is."""
-SHOWN_WARNINGS = (ConflictWarning, ConstantWarning, DefinitenessWarning, SymmetryWarning)
+SHOWN_WARNINGS = (ApproximationWarning, ConflictWarning, ConstantWarning, DefinitenessWarning, SymmetryWarning)
 OWN_WORDS: dict[type[Warning], str] = {
     DefinitenessWarning: "the base kernel is not known to be positive semidefinite; a sample of the examples showed "
     "nothing against it",
@@ -57,9 +66,13 @@ def machine_of(name: str, *, base: str, **settings: Any) -> Any:
 
 
 def base_of(text: str) -> str | tuple[str, str]:
-    """A base kernel by name, or that of the left and of the right examples with a comma between them."""
-    left, comma, right = text.partition(",")
-    return (left.strip(), right.strip()) if comma else left
+    """A base kernel by name, or that of the left and of the right examples with a comma between them.
+
+    >>> base_of("linear, lowrank(rbf, 300)")
+    ('linear', 'lowrank(rbf, 300)')
+    """
+    left, *right = re.split(r",(?![^(]*\))", text, maxsplit=1)
+    return (left.strip(), right[0].strip()) if right else left
 
 
 # --------------------------------------------------------------------------- what to learn from
@@ -171,6 +184,7 @@ def facts_of(machine: Any, pairs: Pairs, notes: list[str]) -> dict[str, Any]:
         "machine": type(machine).__name__,
         "kernel": machine.kernel,
         "base": machine.base,
+        "low_rank": [text for text in map(repr, machine.function_.kernel.bases) if Nystrom.__name__ in text],
         **{name: getattr(machine, name) for name in SIZES if hasattr(machine, name)},
         "warnings": notes,
         **_used(pairs),
@@ -244,6 +258,7 @@ def show_facts(run: Run, result: Mapping[str, Any], first: Mapping[str, str], la
     rows = {
         **first,
         "machine": f"{result['machine']}, {result['kernel']} on {result['base']}, {sized}",
+        **({"low rank": ", ".join(result["low_rank"])} if result["low_rank"] else {}),
         "status": result["status"],
         "KKT gap": f"{result['kkt_gap']:.2g}",
         "support pairs": f"{result['support_pairs']:,}",
