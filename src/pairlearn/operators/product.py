@@ -64,7 +64,7 @@ class ProductOperator(Divisible):
 
     @property
     def shared(self) -> ProductOperator:
-        return ProductOperator(self.table, self.source.for_products(), self.pairs.left[:0], self.pairs.right[:0])
+        return ProductOperator(self.table, self.source.for_products(), *self.held(np.arange(0)))
 
     def held(self, index: Ints) -> tuple[Ints, Ints]:
         return self.pairs.left[index], self.pairs.right[index]
