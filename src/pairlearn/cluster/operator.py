@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from pairlearn.cluster import worker
-from pairlearn.cluster.session import Cluster, active
-from pairlearn.linalg.held import held_bytes
+from pairlearn.cluster.session import Cluster, active, sent_bytes
 from pairlearn.operators.base import Divisible, PairOperator
 from pairlearn.operators.sandwich import Sandwich
 from pairlearn.operators.thin import AnyThin
@@ -29,8 +28,8 @@ class ClusterOperator(PairOperator):
         self.local, self.cluster = local, cluster
         self.n_pairs, self.block_bytes, self.grows = local.n_pairs, local.block_bytes, local.grows
         self.shared = local.shared
+        cluster.traffic.held += sent_bytes(self.shared)
         kept = cluster.keep(self.shared)
-        cluster.traffic.held += held_bytes(self.shared)
         self.slices = cluster.parts(self.n_pairs)
         self.parts = [self._sent(kept, part) for part in self.slices]
 
@@ -40,18 +39,18 @@ class ClusterOperator(PairOperator):
     def _sent(self, shared: Any, part: slice) -> Any:
         """A future of the operator of these pairs."""
         held = self._held(part)
-        self.cluster.traffic.held += held_bytes(held)
+        self.cluster.traffic.held += sent_bytes(held)
         return self.cluster.submit(worker.part_of, shared, held)
 
     def blocks(self, coefficients: Floats) -> Iterator[tuple[int, Floats]]:
         told, traffic = self.local.told(coefficients), self.cluster.traffic
-        sent = self.cluster.keep(told)
-        traffic.rounds, traffic.sent = traffic.rounds + 1, traffic.sent + held_bytes(told)
+        size, sent = sent_bytes(told), self.cluster.keep(told)
+        traffic.rounds, traffic.sent = traffic.rounds + 1, traffic.sent + size
         futures = [self.cluster.submit(worker.product, part, sent) for part in self.parts]
         for part, future in zip(self.slices, futures, strict=True):
             values = self.cluster.result(future, partial(self._here, part, told))
             traffic.received += values.nbytes
-            self.passes(max(held_bytes(told) + values.nbytes, self.local.passed))
+            self.passes(max(size + values.nbytes, self.local.passed))
             yield part.start, values
 
     def _here(self, part: slice, told: Any) -> Floats:

@@ -21,7 +21,6 @@ import joblib
 from pairlearn._version import __version__
 from pairlearn.cluster import worker
 from pairlearn.errors import ClusterWarning, InputError, warn_user
-from pairlearn.linalg.held import held_bytes
 from pairlearn.linalg.tiles import evenly
 from pairlearn.types import Floats
 
@@ -64,7 +63,11 @@ class Cluster:
     @property
     def n_threads(self) -> int:
         """Tasks that the workers run at once."""
-        return max(1, sum(self.client.nthreads().values())) if self.lost is None else 1
+        try:
+            return max(1, sum(self.client.nthreads().values())) if self.lost is None else 1
+        except OSError as error:
+            self._lose(str(error))
+            return 1
 
     def parts(self, n: int) -> list[slice]:
         """0 … n − 1 in a part for each thread of the workers."""
@@ -96,11 +99,11 @@ class Cluster:
 
     def map(self, work: Callable[..., Floats], shared: Any, items: Sequence[Any]) -> list[Floats]:
         """work(shared, item) of every item, in order."""
+        self.traffic.held += sent_bytes((shared, items))
         kept = self.keep(shared)
         futures = [self.submit(work, kept, item) for item in items]
         here = [partial(work, shared, item) for item in items]
         found = [self.result(*each) for each in zip(futures, here, strict=True)]
-        self.traffic.held += held_bytes((shared, *items))
         self.traffic.received += sum(part.nbytes for part in found)
         return found
 
@@ -122,19 +125,33 @@ class Cluster:
 
     @staticmethod
     def _losses() -> tuple[type[BaseException], ...]:
-        """What is raised where scheduler or workers are gone, and not by the work itself."""
+        """What is raised where scheduler or workers are gone; of the work itself it is raised once more, here."""
         from distributed import KilledWorker
-        from distributed.comm.core import CommClosedError
 
-        return CancelledError, CommClosedError, KilledWorker
+        return CancelledError, OSError, KilledWorker
 
     def _lose(self, why: str) -> None:
         self.lost = " ".join(why.split())
         warn_user(
-            f"the cluster was lost ({self.lost}); what was under way goes on in this process. Look at the logs of "
-            "scheduler and workers, start them again and enter pl.on_cluster with a new client",
+            f"the cluster was lost ({self.lost}): a fit ends with the coefficients that it has, scores are computed in "
+            "this process. Look at the logs of scheduler and workers, start them again, and enter pl.on_cluster with a "
+            "new client; warm_start=True continues the fit",
             ClusterWarning,
         )
+
+
+def sent_bytes(thing: Any) -> int:
+    """Bytes that a thing takes on its way, as Dask pickles it; its arrays are counted, not copied."""
+    from distributed.protocol import pickle
+
+    arrays: list[Any] = []
+    try:
+        head = pickle.dumps(thing, buffer_callback=arrays.append)
+    except Exception as error:  # whatever the objects of a user's kernel raise
+        raise InputError(
+            f"workers cannot be sent this kernel or these examples, which do not pickle: {error}"
+        ) from error
+    return len(head) + sum(array.raw().nbytes for array in arrays)
 
 
 ACTIVE: ContextVar[Cluster | None] = ContextVar("cluster", default=None)
@@ -158,10 +175,15 @@ def on_cluster(client: Any, *, least: int = 100_000, patience: float = PATIENCE)
 
     The value is the cluster: its `traffic` counts rounds and bytes.
 
-    >>> from distributed import Client, LocalCluster  # doctest: +SKIP
-    >>> with Client("tcp://scheduler:8786") as client, pl.on_cluster(client) as cluster:  # doctest: +SKIP
-    ...     machine = pl.PairSVC("tensor_metric").fit(pairs, y)
-    ...     scores = machine.score_block(probes, gallery)
+    >>> import numpy as np, pairlearn as pl
+    >>> from distributed import Client
+    >>> pairs = pl.all_pairs(np.arange(12.0)[:, None] // 3, reflexive=False)
+    >>> y = pairs.labels(np.arange(12) // 3)
+    >>> with Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0") as client:
+    ...     with pl.on_cluster(client, least=1) as cluster:
+    ...         machine = pl.PairSVC("metric", "linear").fit(pairs, y)
+    >>> machine.fit_status_, cluster.traffic.received == 8 * len(pairs) * cluster.traffic.rounds
+    ('converged', True)
     """
     cluster = Cluster(_checked(client), least, patience)
     token = ACTIVE.set(cluster)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,8 @@ class ProductOperator(Divisible):
             self._order = np.argsort(left, kind="stable")
             ends = [rows.stop for rows in slices(m)]
             self._starts = np.concatenate([[0], np.cumsum(np.bincount(left, minlength=m))[np.array(ends) - 1]])
+            parts = (right[self._order[first:last]] for first, last in pairwise(self._starts))
+            self._spans = [(int(part.min()), int(part.max()) + 1) if len(part) else (0, 0) for part in parts]
 
     def diagonal(self) -> Floats:
         return diagonal_by_parts(self.pairs, lambda part: self.source.table_diagonal(self.table, part))
@@ -123,13 +126,17 @@ class ProductOperator(Divisible):
             yield int(start), values
 
     def _gathered(self, crossed: Crossed, F: Floats, at_left: Floats, at_right: Floats, order: Ints) -> Floats:
-        """Many pairs in any order: whole row blocks, of which each pair picks its value."""
+        """Many pairs in any order: row blocks between the first and the last column in use; each pair picks its value.
+
+        Of pairs in the order of a triangle that is little more than the triangle.
+        """
         values, (left, right) = np.zeros(self.n_pairs), (self.pairs.left, self.pairs.right)
         for number, rows in enumerate(slices(len(at_left))):
             chosen = order[self._starts[number] : self._starts[number + 1]]
             if len(chosen):
-                S = product(crossed.rows(rows), F.T)
-                loops.products.add_gathered(S, rows.start, chosen, left, right, at_left, at_right, values)
+                low, high = self._spans[number]
+                S = product(crossed.rows(rows), F[low:high].T)
+                loops.products.add_gathered(S, rows.start, low, chosen, left, right, at_left, at_right, values)
         return values
 
     def _sampled_blocks(
