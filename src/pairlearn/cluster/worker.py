@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numba
 import numpy as np
 
 from pairlearn.linalg.pool import alone
@@ -17,6 +16,8 @@ from pairlearn.types import Floats
 @contextmanager
 def one_thread() -> Iterator[None]:
     """BLAS, tiles and compiled loops on the calling thread: a worker runs as many tasks as it has threads."""
+    import numba  # not before it is needed: models that score a few pairs never load it
+
     before = numba.get_num_threads()
     numba.set_num_threads(1)
     try:
