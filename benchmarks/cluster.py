@@ -115,21 +115,30 @@ def killed(quick: bool) -> dict[str, Any]:
 
 
 def product(quick: bool) -> dict[str, Any]:
-    """One product K θ with 2,000 non-zeros, medians of five, over features and over a Gram matrix.
+    """One product K θ with 2,000 non-zeros, medians of three: all pairs over features, drawn ones, Gram matrix, blocks.
 
     Beside seconds by the clock, those of the processor, which a busy machine does not change: of the product here, of
     the larger part on one thread as a worker has it, and of the driver (and scheduler) in a round.
     """
-    pairs, _ = training(500 if quick else 2000)
-    theta = np.zeros(len(pairs))
-    theta[np.random.default_rng(0).choice(len(pairs), 2000, replace=False)] = 1.0
-    row: dict[str, Any] = {"pairs": len(pairs)}
+    rng, row = np.random.default_rng(0), dict[str, Any]()
+    whole, _ = training(500 if quick else 2000)
+    X, _ = examples(3000 if quick else 10_000)
+    drawn = pl.Pairs(X, *rng.integers(0, len(X), (2, 100_000 if quick else 2_000_000)))
+    linear, rbf = pl.kernels.Linear(), pl.kernels.Gaussian(1.0)
+    cases = {
+        "features": (pl.pair_kernel("tensor_metric").on(linear), whole),
+        "sampled": (pl.pair_kernel("tensor_metric").on(linear), drawn),
+        "gram": (pl.pair_kernel("tensor_metric").on(rbf), whole),
+        "blocked": (pl.pair_kernel("wedge_squared").on(rbf), whole[:: 10 if quick else 100]),
+    }
     with two_workers() as client:
-        for name, base in (("features", pl.kernels.Linear()), ("gram", pl.kernels.Gaussian(1.0))):
-            local, cluster = build(pl.pair_kernel("tensor_metric").on(base), pairs).operator, Cluster(client, 0)
+        for name, (kernel, pairs) in cases.items():
+            theta = np.zeros(len(pairs))
+            theta[rng.choice(len(pairs), 2000, replace=False)] = 1.0
+            local, cluster = build(kernel, pairs).operator, Cluster(client, 0)
             found = _rounds(local, ClusterOperator(local, cluster), theta)  # type: ignore[arg-type]
             sent, received = cluster.traffic.per_round
-            found |= {"held": cluster.traffic.held, "sent": sent, "received": received}
+            found |= {"pairs": len(pairs), "held": cluster.traffic.held, "sent": sent, "received": received}
             row |= {f"{name} {key}": float(value) for key, value in found.items()}
     return row
 
@@ -138,9 +147,9 @@ def _rounds(local: Any, helped: ClusterOperator, theta: Any) -> dict[str, float]
     """Seconds of a product by clock and processor, here, in a part, and on the driver."""
     told, parts = local.told(theta), [helped.shared.over(helped._held(part)) for part in helped.slices]
     error = np.abs(helped @ theta - local @ theta).max()
-    here, there = (np.median([_seconds(lambda: op @ theta) for _ in range(5)], axis=0) for op in (local, helped))  # noqa: B023
+    here, there = (np.median([_seconds(lambda: op @ theta) for _ in range(3)], axis=0) for op in (local, helped))  # noqa: B023
     slowest = max(
-        np.median([_seconds(lambda: worker.run(worker.product, part, told))[1] for _ in range(5)])  # noqa: B023
+        np.median([_seconds(lambda: worker.run(worker.product, part, told))[1] for _ in range(3)])  # noqa: B023
         for part in parts
     )
     return {
@@ -183,6 +192,16 @@ ROWS = {
 }  # fmt: skip
 
 
+TIMES = {
+    "here": "ns per pair, two threads here",
+    "there": "ns per pair, two workers",
+    "cpu here": "processor ns per pair, two threads here",
+    "cpu driver": "processor ns per pair, driver of two workers",
+    "cpu part": "processor ns per pair, the slower of two workers",
+}
+"""What is told of one product, over the number of all pairs: a worker has half of them."""
+
+
 def figures(results: dict[str, dict[str, Any]], quick: bool) -> Iterator[Figure]:
     for name, row in results.items():
         if "difference" in row:
@@ -198,17 +217,11 @@ def figures(results: dict[str, dict[str, Any]], quick: bool) -> Iterator[Figure]
             yield Figure(f"{name}: relative difference of the objectives", row["difference"], "<= 1e-6")
             yield Figure(f"{name}: KKT gap with workers", row["gap"], "<= 1e-3")
             yield Figure(f"{name}: cluster lost", float(bool(row["lost"])), "== 0")
-    for name in ("features", "gram"):
+    for name in ("features", "sampled", "gram", "blocked"):
         if f"{name} here" in (row := results.get("product", {})):
-            each = {
-                key: 1e9 * row[f"{name} {key}"] / row["pairs"] for key in ("here", "there", "cpu here", "cpu driver")
-            }
-            yield Figure(f"product, {name}: ns per pair, two threads here", each["here"])
-            yield Figure(f"product, {name}: ns per pair, two workers", each["there"])
-            yield Figure(f"product, {name}: processor ns per pair, here", each["cpu here"])
-            yield Figure(f"product, {name}: processor ns per pair, driver of two workers", each["cpu driver"])
-            part = WORKERS * 1e9 * row[f"{name} cpu part"] / row["pairs"]
-            yield Figure(f"product, {name}: processor ns per pair of its part, slower worker", part)
+            ns = {key: 1e9 * row[f"{name} {key}"] / row[f"{name} pairs"] for key in TIMES}
+            yield Figure(f"product, {name}: pairs", row[f"{name} pairs"])
+            yield from (Figure(f"product, {name}: {TIMES[key]}", value) for key, value in ns.items())
             yield Figure(f"product, {name}: kB sent", row[f"{name} sent"] / 1e3)
     if row := results.get("scores", {}):
         yield Figure("scores: ns per score, two threads here", 1e9 * row["seconds here"] / row["scores"])
