@@ -19,6 +19,7 @@ from .baselines.registry import run_baselines as run_baselines
 from .baselines.stacked import StackedPairSVC as StackedPairSVC
 from .baselines.untrained import CosineBaseline as CosineBaseline
 from .baselines.untrained import EuclidBaseline as EuclidBaseline
+from .cluster.session import on_cluster as on_cluster
 from .evaluation import Scores as Scores
 from .evaluation import det_curve as det_curve
 from .evaluation import equal_error_rate as equal_error_rate

@@ -53,6 +53,10 @@ class ConstantWarning(UserWarning):
     """Nothing was learnt from the pairs: the function has one value for all of them."""
 
 
+class ClusterWarning(UserWarning):
+    """Scheduler or workers are gone; the message says what becomes of the work."""
+
+
 class MovedWarning(FutureWarning):
     """A name has moved; the message says where to."""
 

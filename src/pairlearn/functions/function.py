@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from pairlearn.cluster.session import Cluster, active
 from pairlearn.errors import InputError
-from pairlearn.examples import check_examples, count_examples, stack_examples, widened
+from pairlearn.examples import check_examples, count_examples, stack_examples, take_examples, widened
 from pairlearn.functions.batch import Batch, sources_of
 from pairlearn.functions.parts import BLOCK, FormPart, LinePart, as_rows
 from pairlearn.kernels import Kernel
@@ -136,6 +137,9 @@ class PairFunction:
         values = np.full(len(pairs), self.bias, dtype=np.float64)
         if len(self.coefficients) == 0 or len(pairs) == 0:
             return values
+        if (cluster := active(len(pairs))) is not None:
+            parts = [pairs[part].compacted().pairs for part in cluster.parts(len(pairs))]
+            return np.concatenate(cluster.map(PairFunction.__call__, self, parts))
         step = self._pairs_per_block(len(pairs), sum(map(len, pairs.used_rows())))
         for start in range(0, len(pairs), step):
             part = pairs if step >= len(pairs) else pairs[start : start + step]
@@ -231,6 +235,8 @@ class PairFunction:
         values = np.full((count_examples(probe), count_examples(gallery)), self.bias, dtype=np.float64)
         if len(self.coefficients) == 0 or values.size == 0:
             return values
+        if (cluster := active(values.size)) is not None:
+            return _block_by_parts(self, probe, gallery, cluster)
         if self.rest is not None:
             self._fill_block_by_pairs(probe, gallery, values)
             return values
@@ -254,3 +260,25 @@ class PairFunction:
         for first in range(0, p, rows):
             a, b = np.divmod(np.arange(first * g, min(p, first + rows) * g), g)
             values[first : first + rows] = self(between(a, b)).reshape(-1, g)
+
+
+# --------------------------------------------------------------------------- on workers
+
+
+def _block_by_parts(function: PairFunction, probe: Examples, gallery: Examples, cluster: Cluster) -> Floats:
+    """The longer side in parts, one per task; the shorter one goes to every worker."""
+    p, g = count_examples(probe), count_examples(gallery)
+    longer, shorter = (probe, gallery) if p >= g else (gallery, probe)
+    parts = [take_examples(longer, np.arange(part.start, part.stop)) for part in cluster.parts(max(p, g))]
+    work = _block_of_probes if p >= g else _block_of_gallery
+    return np.concatenate(cluster.map(work, (function, shorter), parts), axis=0 if p >= g else 1)
+
+
+def _block_of_probes(shared: tuple[PairFunction, Examples], probe: Examples) -> Floats:
+    function, gallery = shared
+    return function.block(probe, gallery)
+
+
+def _block_of_gallery(shared: tuple[PairFunction, Examples], gallery: Examples) -> Floats:
+    function, probe = shared
+    return function.block(probe, gallery)

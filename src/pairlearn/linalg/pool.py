@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -19,6 +20,20 @@ from pairlearn.linalg.threads import BLAS, blas_threads
 
 Work = Callable[[int], None]
 """Does the piece of this number; it must let other threads run, as NumPy's products do."""
+
+
+ALONE: ContextVar[bool] = ContextVar("alone", default=False)
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Do all pieces inside on the calling thread, with one thread of BLAS."""
+    token = ALONE.set(True)
+    try:
+        with blas_threads(0):
+            yield
+    finally:
+        ALONE.reset(token)
 
 
 class Pool:
@@ -50,7 +65,7 @@ class Pool:
 
     def threads(self) -> int:
         """Most threads at work at once."""
-        allowed = BLAS.allowed()
+        allowed = 1 if ALONE.get() else BLAS.allowed()
         return 1 if allowed == 1 else min(allowed, self.cores)
 
     def run(self, work: Work, count: int) -> None:

@@ -88,7 +88,8 @@ def add_own(own_left: Floats, own_right: Floats, left: Ints, right: Ints, out: F
 @threaded()
 def add_gathered(
     S: Floats,
-    first: int,
+    row: int,
+    col: int,
     chosen: Ints,
     left: Ints,
     right: Ints,
@@ -96,10 +97,10 @@ def add_gathered(
     own_right: Floats,
     out: Floats,
 ) -> None:
-    """out[k] += S[left_k − first, right_k] and both own terms, for the chosen pairs k, whose left rows S holds."""
+    """out[k] += S[left_k − row, right_k − col] and both own terms, for the chosen pairs k, whose values S holds."""
     for t in nb.prange(len(chosen)):
         k = chosen[t]
-        out[k] += S[left[k] - first, right[k]] + (own_left[left[k]] + own_right[right[k]])
+        out[k] += S[left[k] - row, right[k] - col] + (own_left[left[k]] + own_right[right[k]])
 
 
 @nb.njit(cache=True)

@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from pairlearn.cluster.operator import on_workers, while_helped
 from pairlearn.errors import ConstantWarning, InputError, warn_user
 from pairlearn.examples import check_sides
 from pairlearn.features import note_features, same_features
@@ -237,14 +238,14 @@ def operation_for(machine: PairMachine, training: Training) -> Operation:
         # Where values come block by block, this would be no small part of the fit; its end tells then.
         if not operation.operator.grows and not np.isfinite(operation.operator.largest):
             raise InputError(OVERFLOW)
-    return operation
+    return replace(operation, operator=on_workers(operation.operator))
 
 
 def solve(machine: PairMachine, problem: Problem, operation: Operation, start: Floats | None, clock: Clock) -> Solution:
     """The solution by the machine's solver, from `start` (None: zero), in the time that the clock has left."""
     seed = fresh_seed() if machine.random_state is None else machine.random_state
     solver = solver_for(machine.solver, machine.tol, clock.budget, operation.plan.memory, seed)
-    return solver.solve(problem, operation.operator, start, machine.callback)
+    return solver.solve(problem, operation.operator, start, while_helped(operation.operator, machine.callback))
 
 
 def fresh_seed() -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -114,6 +114,48 @@ class PairOperator(ABC):
     def as_linear_operator(self) -> LinearOperator:
         """The same for SciPy's iterative methods."""
         return LinearOperator(self.shape, matvec=self.__matmul__, rmatvec=self.__matmul__, dtype=self.dtype)
+
+
+class Divisible(PairOperator):
+    """An operator whose products are made for some pairs at a time, by whoever holds what is needed of these pairs.
+
+    (K θ) of some pairs takes `shared`, the same for all of them, what is `held` of these pairs alone, and what is
+    `told` of θ: a form, sums of features, the support pairs. So that with `part = shared.over(held(index))` the pieces
+    of `part.spread(told(θ))` are those of (K θ)[index], on this machine or on another one.
+    """
+
+    @abstractmethod
+    def told(self, coefficients: Floats) -> Any:
+        """What a product needs to know of θ, whatever the pairs whose values are asked for."""
+
+    @abstractmethod
+    def spread(self, told: Any) -> Iterator[tuple[int, Floats]]:
+        """The product piece by piece, as `blocks` gives it."""
+
+    @property
+    @abstractmethod
+    def shared(self) -> Divisible:
+        """The same of no pairs, with nothing but what products need."""
+
+    @abstractmethod
+    def held(self, index: Ints) -> Any:
+        """What is held of these pairs alone."""
+
+    @abstractmethod
+    def _over(self, held: Any) -> Divisible:
+        """The same over the pairs of which this is held."""
+
+    def over(self, held: Any) -> Divisible:
+        """The same over the pairs of which this is held, in blocks of the same size."""
+        part = self._over(held)
+        part.block_bytes = self.block_bytes
+        return part
+
+    def blocks(self, coefficients: Floats) -> Iterator[tuple[int, Floats]]:
+        yield from self.spread(self.told(coefficients))
+
+    def restricted(self, index: Ints) -> Divisible:
+        return self.over(self.held(index))
 
 
 def pieces(values: Floats, step: int = PIECE) -> Iterator[tuple[int, Floats]]:

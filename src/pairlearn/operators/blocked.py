@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from pairlearn.kernels import Kernel
-from pairlearn.operators.base import PairOperator
+from pairlearn.operators.base import Divisible
 from pairlearn.operators.fill import blocks_of
 from pairlearn.operators.rows import PairRows, diagonal_by_parts
 from pairlearn.operators.source import AnySource
@@ -18,7 +18,7 @@ Sources = Mapping[Kernel | None, AnySource]
 """Where the values of every base of a kernel come from."""
 
 
-class BlockedOperator(PairOperator):
+class BlockedOperator(Divisible):
     """Gram matrix of n pairs of any kernel, computed block by block.
 
     A product K θ costs n × (non-zeros of θ) kernel values, computed anew each time in blocks of `block_bytes`; it
@@ -33,14 +33,21 @@ class BlockedOperator(PairOperator):
         return diagonal_by_parts(self.pairs, lambda part: kernel_diagonal(self.kernel, self.sources, part))
 
     def submatrix(self, rows: Ints, cols: Ints | None = None) -> Floats:
-        cols = rows if cols is None else cols
-        self.passes(self._passing(len(rows), len(cols)))
-        return kernel_block(self.kernel, self.sources, self.pairs.take(rows), self.pairs.take(cols))
+        return self._block(self.pairs.take(rows), self.pairs.take(rows if cols is None else cols))
 
-    def restricted(self, index: Ints) -> BlockedOperator:
-        part = BlockedOperator(self.kernel, self.sources, self.pairs.take(index))
-        part.block_bytes = self.block_bytes
-        return part
+    def _block(self, rows: PairRows, cols: PairRows) -> Floats:
+        self.passes(self._passing(len(rows), len(cols)))
+        return kernel_block(self.kernel, self.sources, rows, cols)
+
+    @property
+    def shared(self) -> Divisible:
+        return self.over(self.held(np.arange(0)))
+
+    def held(self, index: Ints) -> PairRows:
+        return self.pairs.take(index)
+
+    def _over(self, held: PairRows) -> BlockedOperator:
+        return BlockedOperator(self.kernel, self.sources, held)
 
     def _passing(self, n_rows: int, n_cols: int) -> int:
         """Bytes of a block: the sum so far, a product so far and one factor of it; views compare in two blocks."""
@@ -49,12 +56,17 @@ class BlockedOperator(PairOperator):
         values = max((source.passing(n_rows, n_cols) for source in self.sources.values()), default=0)
         return 8 * n_rows * n_cols * (min(2, len(leaves) - 1) + max(factors)) + values
 
-    def blocks(self, coefficients: Floats) -> Iterator[tuple[int, Floats]]:
+    def told(self, coefficients: Floats) -> tuple[PairRows, Floats]:
+        """The pairs with θ ≠ 0, and their θ."""
         used = np.nonzero(coefficients)[0]
-        step = max(1, self.block_bytes // (8 * max(1, len(used))))
+        return self.pairs.take(used), coefficients[used]
+
+    def spread(self, told: tuple[PairRows, Floats]) -> Iterator[tuple[int, Floats]]:
+        support, theta = told
+        step = max(1, self.block_bytes // (8 * max(1, len(theta))))
         for start in range(0, self.n_pairs, step):
             part = np.arange(start, min(start + step, self.n_pairs))
-            yield start, self.submatrix(part, used) @ coefficients[used] if len(used) else np.zeros(len(part))
+            yield start, self._block(self.pairs.take(part), support) @ theta if len(theta) else np.zeros(len(part))
 
 
 def kernel_block(kernel: PairKernel, sources: Sources, rows: PairRows, cols: PairRows) -> Floats:

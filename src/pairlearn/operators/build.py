@@ -11,7 +11,7 @@ from pairlearn.kernels import Gram, Kernel
 from pairlearn.kernels.gram import BLOCK, check_definite, gram_matrix
 from pairlearn.linalg.held import held_bytes
 from pairlearn.linalg.room import give_back
-from pairlearn.operators.base import PairOperator
+from pairlearn.operators.base import Divisible, PairOperator
 from pairlearn.operators.blocked import BlockedOperator
 from pairlearn.operators.plan import PER_FIT, Plan, check_budget, make_plan, refuse_hopeless
 from pairlearn.operators.product import FeatureOperator, ProductOperator, SumOperator
@@ -101,7 +101,7 @@ def construct(resolved: Resolved, plan: Plan, columns: list[Floats | None], gram
     rows = resolved.rows
     if plan.kind == "blocked":
         return BlockedOperator(resolved.kernel, sources, rows)
-    parts: list[PairOperator] = [
+    parts: list[Divisible] = [
         ProductOperator(table, sources[table.base], rows.left, rows.right, resolved.pairs.triangle)
         for table in resolved.kernel.split()[0]
     ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +15,7 @@ from pairlearn import loops
 from pairlearn.linalg.held import held_bytes
 from pairlearn.linalg.symmetric import transposed
 from pairlearn.linalg.tiles import product
-from pairlearn.operators.base import PIECE, PairOperator, pieces
+from pairlearn.operators.base import PIECE, Divisible, pieces
 from pairlearn.operators.fill import blocks_of
 from pairlearn.operators.form import ROWS, Matrix, Mixed, PairForm, SideForm, factor, is_few, slices, times
 from pairlearn.operators.rows import PairRows, diagonal_by_parts
@@ -28,7 +30,7 @@ FEW_PAIRS = 0.03
 """Below this share of all m² pairs single dot products beat whole matrix products."""
 
 
-class ProductOperator(PairOperator):
+class ProductOperator(Divisible):
     """Gram matrix of one table over pairs of m examples; needs the Gram matrix or features of the examples.
 
     (K θ)_i = g(a_i, b_i) for the quadratic form g of θ, so with E a row per example: T = E M once, then T Eᵀ holds
@@ -51,6 +53,8 @@ class ProductOperator(PairOperator):
             self._order = np.argsort(left, kind="stable")
             ends = [rows.stop for rows in slices(m)]
             self._starts = np.concatenate([[0], np.cumsum(np.bincount(left, minlength=m))[np.array(ends) - 1]])
+            parts = (right[self._order[first:last]] for first, last in pairwise(self._starts))
+            self._spans = [(int(part.min()), int(part.max()) + 1) if len(part) else (0, 0) for part in parts]
 
     def diagonal(self) -> Floats:
         return diagonal_by_parts(self.pairs, lambda part: self.source.table_diagonal(self.table, part))
@@ -62,10 +66,15 @@ class ProductOperator(PairOperator):
         self.passes(block + self.source.passing(len(taken), len(others)))
         return self.source.table_block(self.table, taken, others)
 
-    def restricted(self, index: Ints) -> ProductOperator:
-        part = ProductOperator(self.table, self.source, self.pairs.left[index], self.pairs.right[index])
-        part.block_bytes = self.block_bytes
-        return part
+    @property
+    def shared(self) -> ProductOperator:
+        return ProductOperator(self.table, self.source.for_products(), *self.held(np.arange(0)))
+
+    def held(self, index: Ints) -> tuple[Ints, Ints]:
+        return self.pairs.left[index], self.pairs.right[index]
+
+    def _over(self, held: tuple[Ints, Ints]) -> ProductOperator:
+        return ProductOperator(self.table, self.source, *held)
 
     def thin(self) -> AnyThin | None:
         return thin_table(self.table, self.source, self.pairs.left, self.pairs.right)
@@ -76,16 +85,19 @@ class ProductOperator(PairOperator):
     def sandwich(self) -> Sandwich | None:
         return sandwich_of(self.table, self.source, self.pairs.left, self.pairs.right)
 
-    def form(self, coefficients: Floats) -> PairForm:
+    def told(self, coefficients: Floats) -> PairForm:
         """The quadratic form of these coefficients over the rows of examples."""
-        return self.source.form(self.table, self.pairs, coefficients)
+        form = self.source.form(self.table, self.pairs, coefficients)
+        by_loop = isinstance(form.cross, (np.ndarray, Mixed)) and self.source.left.features is None
+        self.passes(0 if by_loop else PER_SUM * min(int(np.count_nonzero(coefficients)), PART))
+        return form
 
-    def blocks(self, coefficients: Floats) -> Iterator[tuple[int, Floats]]:
-        form, E, F = self.form(coefficients), self.source.left.rows, self.source.right.rows
+    def spread(self, told: PairForm) -> Iterator[tuple[int, Floats]]:
+        form, E, F = told, self.source.left.rows, self.source.right.rows
         at_left = _side_values(self.source.left, form.left, form.constant)
         at_right = at_left if form.same_sides else _side_values(self.source.right, form.right, form.constant)
         crossed = None if form.cross is None else Crossed.of(self.source.left, form.cross)
-        self.passes(self._passing(form, crossed, int(np.count_nonzero(coefficients))))
+        self.passes(self._passing(form, crossed))
         if crossed is not None and self.triangle is not None:
             yield from self._triangle_blocks(crossed, E, at_left, at_right, self.triangle)
         elif crossed is not None and self._order is not None:
@@ -94,18 +106,12 @@ class ProductOperator(PairOperator):
             T = None if crossed is None else crossed.all_rows()
             yield from self._sampled_blocks(T, F, at_left, at_right)
 
-    def _passing(self, form: PairForm, crossed: Crossed | None, count: int) -> int:
-        """Bytes of a product with so many coefficients: while these are summed up, then with row blocks of T and T Fᵀ.
-
-        Gathered values come all at once.
-        """
+    def _passing(self, form: PairForm, crossed: Crossed | None) -> int:
+        """Bytes of a product with a form, by row blocks of T and T Fᵀ; gathered values come all at once."""
         (m, width), others = self.source.left.rows.shape, self.source.right.n_examples
         whole, gathered = crossed is not None and crossed.whole is not None, self._order is not None
         step = max(64, -(-m // ROWS)) * ((1 if whole else 3) * width + (others if gathered or self.triangle else 0))
-        held = held_bytes((form, crossed), self.source)
-        by_loop = isinstance(form.cross, (np.ndarray, Mixed)) and self.source.left.features is None
-        sums = 0 if by_loop else PER_SUM * min(count, PART)
-        return max(sums, held + 8 * step + (8 * self.n_pairs if gathered else 0))
+        return held_bytes((form, crossed), self.source) + 8 * step + (8 * self.n_pairs if gathered else 0)
 
     def _triangle_blocks(
         self, crossed: Crossed, E: Floats, at_left: Floats, at_right: Floats, triangle: Triangle
@@ -121,13 +127,17 @@ class ProductOperator(PairOperator):
             yield int(start), values
 
     def _gathered(self, crossed: Crossed, F: Floats, at_left: Floats, at_right: Floats, order: Ints) -> Floats:
-        """Many pairs in any order: whole row blocks, of which each pair picks its value."""
+        """Many pairs in any order: row blocks between the first and the last column in use; each pair picks its value.
+
+        Of pairs in the order of a triangle that is little more than the triangle.
+        """
         values, (left, right) = np.zeros(self.n_pairs), (self.pairs.left, self.pairs.right)
         for number, rows in enumerate(slices(len(at_left))):
             chosen = order[self._starts[number] : self._starts[number + 1]]
             if len(chosen):
-                S = product(crossed.rows(rows), F.T)
-                loops.products.add_gathered(S, rows.start, chosen, left, right, at_left, at_right, values)
+                low, high = self._spans[number]
+                S = product(crossed.rows(rows), F[low:high].T)
+                loops.products.add_gathered(S, rows.start, low, chosen, left, right, at_left, at_right, values)
         return values
 
     def _sampled_blocks(
@@ -200,7 +210,7 @@ def _rows_of(matrix: sparse.csr_array, rows: slice, K: Floats) -> Floats:
     return out
 
 
-class FeatureOperator(PairOperator):
+class FeatureOperator(Divisible):
     """ZZᵀ, a row of Z per pair, (n, q): a linear kernel on features of pairs. A product costs 2nq."""
 
     grows = False
@@ -209,8 +219,15 @@ class FeatureOperator(PairOperator):
         self.Z = Z
         self.n_pairs = len(Z)
 
-    def restricted(self, index: Ints) -> FeatureOperator:
-        return FeatureOperator(self.Z[index])
+    @property
+    def shared(self) -> FeatureOperator:
+        return FeatureOperator(self.Z[:0].copy())
+
+    def held(self, index: Ints) -> Floats:
+        return self.Z[index]
+
+    def _over(self, held: Floats) -> FeatureOperator:
+        return FeatureOperator(held)
 
     def thin(self) -> AnyThin | None:
         return Columns(self.Z)
@@ -226,21 +243,32 @@ class FeatureOperator(PairOperator):
         self.passes(8 * (len(rows) * len(cols) + (len(rows) + len(cols)) * self.Z.shape[1]))
         return product(self.Z[rows], self.Z[cols].T)
 
-    def blocks(self, coefficients: Floats) -> Iterator[tuple[int, Floats]]:
+    def told(self, coefficients: Floats) -> Floats:
+        """Zᵀθ, (q,)."""
+        return coefficients @ self.Z
+
+    def spread(self, told: Floats) -> Iterator[tuple[int, Floats]]:
         self.passes(8 * self.n_pairs)
-        yield from pieces(self.Z @ (coefficients @ self.Z))
+        yield from pieces(self.Z @ told)
 
 
-class SumOperator(PairOperator):
+class SumOperator(Divisible):
     """Sum of operators on the same pairs: one per base of the kernel, one for all features of pairs."""
 
-    def __init__(self, parts: list[PairOperator]) -> None:
+    def __init__(self, parts: list[Divisible]) -> None:
         self.parts = parts
         self.n_pairs = parts[0].n_pairs
         self.grows = any(part.grows for part in parts)
 
-    def restricted(self, index: Ints) -> SumOperator:
-        return SumOperator([part.restricted(index) for part in self.parts])
+    @property
+    def shared(self) -> SumOperator:
+        return SumOperator([part.shared for part in self.parts])
+
+    def held(self, index: Ints) -> list[Any]:
+        return [part.held(index) for part in self.parts]
+
+    def _over(self, held: list[Any]) -> SumOperator:
+        return SumOperator([part.over(own) for part, own in zip(self.parts, held, strict=True)])
 
     def thin(self) -> AnyThin | None:
         parts = [part.thin() for part in self.parts]
@@ -265,9 +293,14 @@ class SumOperator(PairOperator):
         self.passes(total.nbytes + max(part.passed for part in self.parts))
         return total
 
-    def blocks(self, coefficients: Floats) -> Iterator[tuple[int, Floats]]:
+    def told(self, coefficients: Floats) -> list[Any]:
+        """What is told to each of them."""
+        return [part.told(coefficients) for part in self.parts]
+
+    def spread(self, told: list[Any]) -> Iterator[tuple[int, Floats]]:
         total = np.zeros(self.n_pairs)
-        for part in self.parts:
-            part.add_product(coefficients, total)
+        for part, own in zip(self.parts, told, strict=True):
+            for start, values in part.spread(own):
+                total[start : start + len(values)] += values
         self.passes(total.nbytes + max(part.passed for part in self.parts))
         yield from pieces(total)

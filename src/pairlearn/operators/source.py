@@ -7,7 +7,7 @@ asks which of them it has: `left` and `right` (the sources of either side), `tab
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise
 from operator import add
@@ -72,7 +72,12 @@ class Source:
     @property
     def n_examples(self) -> int:
         """Number of examples m."""
-        return len(self.matrix) if self.matrix is not None else count_examples(self.examples)
+        held = self.matrix if self.matrix is not None else self.features
+        return count_examples(self.examples) if held is None else len(held)
+
+    def for_products(self) -> Source:
+        """The same with nothing but its rows, which are all that fast products need."""
+        return replace(self, examples=None, matrix=None if self.features is not None else self.matrix)
 
     def block(self, rows: Ints, cols: Ints) -> Floats:
         """K[rows][:, cols], (len(rows), len(cols)), from the cheapest that is held: matrix, features, examples."""
@@ -147,6 +152,10 @@ class TwoSources:
 
     left: Source
     right: Source
+
+    def for_products(self) -> TwoSources:
+        """The same with nothing but the rows of both sides."""
+        return TwoSources(self.left.for_products(), self.right.for_products())
 
     def table_block(self, table: Table, rows: PairRows, cols: PairRows) -> Floats:
         """Values of one table between row pairs and column pairs."""
