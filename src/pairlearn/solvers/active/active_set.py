@@ -85,7 +85,7 @@ class _Run:
         self.tuning, self.clock = options.tuning, Clock.start(options.time_budget)
         self.rng = np.random.default_rng(options.seed)
         self.history: list[Progress] = []
-        self.theta = np.zeros(len(problem)) if start is None else start.copy()
+        self.theta, self.begun = np.zeros(len(problem)) if start is None else start.copy(), start is not None
         self.pace = Pace(operator)
         limit = options.max_working_set
         self.room = min(limit, len(problem))
@@ -184,14 +184,15 @@ class _Run:
         """Note the most that is in use at once: growing sets, products over all pairs, the algebra of a set.
 
         Coefficients, the best so far and the residual are there always, buffers of BLAS since the first factor. Of
-        coefficients and their change only pages with entries that were ever set take memory.
+        zeros (a change, coefficients that began as such) only pages with entries that were ever set take memory.
         """
         factor, moved = self.inner.system.L.nbytes, max(self.working.rows, int(np.count_nonzero(self.theta)))
         each = min(self.theta.nbytes, PAGE * moved)
         buffers = packed_bytes(self.inner.system.order)
         product = factor + each + self.operator.passed
         most = max(self.working.most + factor, self.working.nbytes + max(product, self.inner.taken))
-        vectors = self.theta.nbytes + (1 + (self.best is not self.theta)) * each
+        copies = 1 + self.begun + (self.best is not self.theta)
+        vectors = copies * self.theta.nbytes + (0 if self.begun else each)
         self.taken = max(self.taken, vectors + buffers + most)
 
     # -- working sets
