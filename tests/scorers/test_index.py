@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 import pairlearn as pl
 from pairlearn.errors import InputError
-from pairlearn.scorers import GalleryIndex, bilinear
+from pairlearn.scorers import GalleryIndex, bilinear, group_identities
 from pairlearn.scorers import gallery as tiles
 from pairlearn.scorers.bilinear import Bilinear
 from pairlearn.scorers.index import Recall, load_faiss
@@ -139,7 +139,7 @@ def test_a_search_finds_what_a_comparison_with_everyone_finds(name: str, pooling
 def test_scores_are_those_of_decision_function_to_the_last_bit(name: str) -> None:
     index = GalleryIndex(pl.Gallery(MODELS[name], EXAMPLES[:300], np.arange(300)))
     found = index.search(PROBES[:1], top=3)
-    per = 30
+    per = 15
     assert index._per_identity == 1.0
     candidates = index._owners[index._cells.search(index._axes.probes(PROBES[:1]), per)[1][0]]
     table = np.vstack([PROBES[:1], EXAMPLES[np.sort(candidates)]])
@@ -213,6 +213,39 @@ def test_a_saved_gallery_gives_the_same_index(tmp_path: Path) -> None:
     (tmp_path / "gallery.safetensors").write_bytes(b"IwFl" + bytes(200))  # a file of FAISS
     with pytest.raises(InputError, match="not a model file"):
         pl.load(tmp_path / "gallery.safetensors")
+
+
+# --------------------------------------------------------------------------- groups
+
+
+def chained(scores: Any, threshold: float) -> list[int]:
+    """Groups by following every pair that scores high enough, the first of each group in order."""
+    groups = [-1] * len(scores)
+    for first in range(len(scores)):
+        ahead, number = [first] if groups[first] < 0 else [], max(groups) + 1
+        while ahead:
+            one = ahead.pop()
+            if groups[one] < 0:
+                groups[one] = number
+                ahead += np.flatnonzero((scores[one] >= threshold) | (scores[:, one] >= threshold)).tolist()
+    return groups
+
+
+@pytest.mark.parametrize("threshold", [-0.2, -0.6, -1.2])
+def test_groups_are_those_of_all_pairs_above_the_threshold(threshold: float) -> None:
+    X = EXAMPLES[:300]
+    gallery = pl.Gallery(pl.EuclidBaseline(), X, np.arange(300))
+    expected = chained(by_pairs(pl.EuclidBaseline(), X, X), threshold)
+    assert group_identities(gallery, threshold, top=299).tolist() == expected
+    assert group_identities(GalleryIndex(gallery, recall=1.0), threshold, top=299).tolist() == expected
+
+
+def test_an_index_groups_photos_by_person() -> None:
+    X = np.repeat(4 * CENTRES, 3, axis=0) + 0.05 * RNG.normal(size=(1200, D))
+    groups = group_identities(GalleryIndex(pl.Gallery(pl.EuclidBaseline(), X, np.arange(1200))), -1.0)
+    assert groups.tolist() == np.repeat(np.arange(400), 3).tolist()
+    with pytest.raises(InputError, match="threshold must be a number"):
+        group_identities(pl.Gallery(pl.EuclidBaseline(), X, np.arange(1200)), np.nan)
 
 
 # --------------------------------------------------------------------------- refusals

@@ -81,7 +81,7 @@ class GalleryIndex:
     """Which of them are still there."""
     _learnt_from: int
 
-    def __init__(self, gallery: Gallery, *, recall: float = 0.99, oversample: int = 10) -> None:
+    def __init__(self, gallery: Gallery, *, recall: float = 0.99, oversample: int = 5) -> None:
         if not 0 < recall <= 1 or oversample < 1:
             raise InputError(f"recall lies in (0, 1] and oversample is ≥ 1, got {recall!r} and {oversample!r}")
         self.wanted, self.oversample = recall, oversample
@@ -210,16 +210,15 @@ class GalleryIndex:
         self._tune(take_examples(gallery.compared, some[:: max(1, len(some) // TUNED_BY)]))
 
     def _tune(self, probes: Examples) -> None:
-        """Look at twice as many cells until enrolled examples find their best, or more cells find no more."""
+        """Look at more cells, half as many again, until enrolled examples find their best, or at all of them."""
         exact = self.gallery.identify(probes, min(TUNED_TOP, len(self.gallery.names))).scores
-        self._cells.nprobe, before = min(4, self._cells.nlist), -1.0
-        self.tuned = self._recall(probes, exact)
-        while self.tuned.value < self.wanted and self._cells.nprobe < self._cells.nlist:
-            if self.tuned.value == before and self._cells.nprobe > 64:
-                return
-            before = self.tuned.value
-            self._cells.nprobe = min(2 * self._cells.nprobe, self._cells.nlist)
+        cells, looked = self._cells.nlist, 4
+        while True:
+            self._cells.nprobe = min(looked, cells)
             self.tuned = self._recall(probes, exact)
+            if self.tuned.value >= self.wanted or looked >= cells:
+                return
+            looked += looked // 2
 
     def _rows(self, gallery: Gallery, codes: Ints) -> tuple[Floats, Any]:
         """What is indexed of these identities: a row per example or, of means, per identity; and whose it is."""
