@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import sys
 from pathlib import Path
 from typing import Any
@@ -282,9 +283,40 @@ def test_bad_questions_are_refused_with_advice() -> None:
         index.remove(gallery.names)
     with pytest.raises(InputError, match="the same features"):
         index.enrol(EXAMPLES[:1, :3], [1])
+    with pytest.raises(InputError, match="identities are int64, these are <U1; pass the same"):
+        index.enrol(EXAMPLES[:1], ["7"])
     with pytest.raises(InputError, match="recall lies in"):
         GalleryIndex(gallery, recall=0.0)
     assert index.gallery is gallery
+
+
+def test_numbers_beyond_single_precision_are_refused_or_compared_with_everyone() -> None:
+    with pytest.raises(InputError, match="too large for the single precision of an index"):
+        GalleryIndex(pl.Gallery(pl.EuclidBaseline(), 1e30 * EXAMPLES, WHO, how="max"))
+    gallery = pl.Gallery(pl.EuclidBaseline(), EXAMPLES, WHO, how="max")
+    found = GalleryIndex(gallery).search(1e60 * PROBES[:2], top=2)
+    assert found.scores.shape == (2, 2)
+    np.testing.assert_allclose(found.scores, gallery.identify(1e60 * PROBES[:2], 2).scores)
+
+
+def test_one_identity_and_equal_examples_are_no_harm() -> None:
+    for X in (EXAMPLES[:1], np.zeros((50, D)), np.ones((50, D))):
+        index = GalleryIndex(pl.Gallery(pl.EuclidBaseline(), X, np.zeros(len(X), dtype=int), how="max"))
+        assert index.search(PROBES[:3]).identities.tolist() == [[0]] * 3
+        assert index.tuned.value == 1.0
+        assert index.search(PROBES[:0]).scores.shape == (0, 1)
+
+
+def test_a_forked_child_searches_too() -> None:
+    index = GalleryIndex(pl.Gallery(pl.CosineBaseline(), EXAMPLES, WHO))
+    expected = index.search(PROBES, 3).scores
+    child = multiprocessing.get_context("fork").Process(
+        target=lambda: np.testing.assert_allclose(index.search(PROBES, 3).scores, expected)
+    )
+    child.start()
+    child.join(60)
+    child.kill()
+    assert child.exitcode == 0
 
 
 def test_without_the_library_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -143,6 +143,10 @@ class Gallery:
         shapes = (getattr(table, "shape", (0,))[1:] for table in (self.examples, more.examples))
         if len(set(shapes)) > 1 or type(self.examples) is not type(more.examples):
             raise InputError("these examples are not like those of the gallery; pass rows with the same features")
+        if self.identities.dtype.kind != more.identities.dtype.kind:  # as one array, 7 and "7" would be the same
+            raise InputError(
+                f"identities are {self.identities.dtype}, these are {more.identities.dtype}; pass the same"
+            )
         both = (np.concatenate([self.identities, more.identities]), stack_examples(self.examples, more.examples))
         return replace(self, identities=both[0], examples=both[1])
 
@@ -188,7 +192,7 @@ class Gallery:
 
     def pooled(self, scores: Floats, starts: Ints) -> Floats:
         """Scores with identities whose examples begin at these columns."""
-        if self.pool == "examples":
+        if len(starts) == scores.shape[-1]:
             return scores
         if self.how == "max":
             return np.maximum.reduceat(scores, starts, axis=-1)

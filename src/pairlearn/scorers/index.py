@@ -28,7 +28,7 @@ from pairlearn.words import counted
 
 PER_CELL = 39
 """Points of a cell at least, on average, and those that each is learnt from."""
-TUNED_BY, TUNED_TOP = 64, 10
+TUNED_BY, TUNED_TOP = 128, 10
 """Enrolled examples that the number of cells is chosen by, and how many others each of them looks for."""
 STEP, PAIRS = 2**14, 2**17
 """Examples that are mapped, and pairs that are scored, at a time."""
@@ -137,7 +137,9 @@ class GalleryIndex:
 
     def _scores(self, probes: Examples, codes: Ints) -> Floats:
         """The model's scores of every probe with its candidates, (p, c); −∞ where there is none."""
-        gallery, there = self.gallery, codes >= 0
+        gallery, there, scores = self.gallery, codes >= 0, np.full(codes.shape, -np.inf)
+        if not there.any():
+            return scores
         who, first = np.nonzero(there)[0], gallery.starts[codes[there]]
         lengths = gallery.starts[codes[there] + 1] - first
         begins = np.cumsum(lengths) - lengths
@@ -145,9 +147,7 @@ class GalleryIndex:
         used, right = np.unique(rows, return_inverse=True)
         both = stack_examples(probes, take_examples(gallery.compared, used))
         pairs = Pairs(both, np.repeat(who, lengths), count_examples(probes) + right.ravel())
-        scores = np.full(codes.shape, -np.inf)
-        if len(rows):
-            scores[there] = gallery.pooled(np.asarray(gallery.model.decision_function(pairs), dtype=float), begins)
+        scores[there] = gallery.pooled(np.asarray(gallery.model.decision_function(pairs), dtype=np.float64), begins)
         return scores
 
     # -- who is enrolled
@@ -207,15 +207,19 @@ class GalleryIndex:
         self.gallery, self._cells, self._learnt_from = gallery, index, len(gallery.identities)
         self._owners, self._enrolled = owners[:0], np.zeros(0, dtype=bool)
         self._add(rows, owners)
-        self._tune(take_examples(gallery.compared, some[:: max(1, len(some) // TUNED_BY)]))
+        self._tune(take_examples(gallery.compared, some[:: ceil(len(some) / TUNED_BY)]))
 
     def _tune(self, probes: Examples) -> None:
         """Look at more cells, half as many again, until enrolled examples find their best, or at all of them."""
-        exact = self.gallery.identify(probes, min(TUNED_TOP, len(self.gallery.names))).scores
+        exact = self.gallery.identify(probes, min(TUNED_TOP + 1, len(self.gallery.names))).scores
         cells, looked = self._cells.nlist, 4
         while True:
             self._cells.nprobe = min(looked, cells)
-            self.tuned = self._recall(probes, exact)
+            found = self._recall(probes, exact)
+            # They find themselves for nothing, which no probe does.
+            others = found.top - 1
+            share = max(0.0, (found.value * found.top - 1) / max(1, others))
+            self.tuned = Recall(share, others, found.probes) if others else found
             if self.tuned.value >= self.wanted or looked >= cells:
                 return
             looked += looked // 2
@@ -228,6 +232,8 @@ class GalleryIndex:
         places = np.repeat(starts[codes] - begins, lengths) + np.arange(lengths.sum())
         parts = [self._axes.enrolled(take_examples(gallery.compared, places[block])) for block in _blocks(len(places))]
         rows, owners = np.concatenate(parts), np.repeat(gallery.names[codes], lengths)
+        if not np.isfinite(rows).all():
+            raise InputError("scores are too large for the single precision of an index; scale the examples")
         if gallery.how != "mean":
             return rows, owners
         return np.add.reduceat(rows, begins, axis=0) / lengths[:, None].astype(np.float32), gallery.names[codes]

@@ -58,12 +58,12 @@ class Axes:
     def probes(self, examples: Examples) -> Floats:
         """(q, 0) of every probe, (p, r + 1)."""
         q = self.form.rows(examples) @ self.to_probe
-        return np.column_stack([q, np.zeros(len(q))]).astype(np.float32)
+        return _single(np.column_stack([q, np.zeros(len(q))]))
 
     def enrolled(self, examples: Examples) -> Floats:
         """(k, own) of every enrolled example, (g, r + 1); their means are those of scores."""
         E = self.form.rows(examples)
-        return np.column_stack([(E - self.centre) @ self.to_enrolled, self.form.own(E)]).astype(np.float32)
+        return _single(np.column_stack([(E - self.centre) @ self.to_enrolled, self.form.own(E)]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,13 @@ class Lift:
     def points(self, rows: Floats) -> Floats:
         """(g, r + 1)."""
         last = np.sqrt(2.0 * np.maximum(self.level - self.heights(rows), 0.0))
-        return np.column_stack([rows[:, :-1] - self.origin, last]).astype(np.float32)
+        return _single(np.column_stack([rows[:, :-1] - self.origin, last]))
+
+
+def _single(values: Floats) -> Floats:
+    """In float32, infinite beyond it."""
+    with np.errstate(over="ignore"):
+        return values.astype(np.float32)
 
 
 def _roots(C: Floats) -> tuple[Floats, Floats]:
