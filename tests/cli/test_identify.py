@@ -12,7 +12,8 @@ import polars
 import pytest
 
 import pairlearn as pl
-from pairlearn.cli.steps.identifying import _error
+from pairlearn.cli.steps.gallery import searching
+from pairlearn.cli.steps.gallery.identifying import _error
 from pairlearn.persist.known import MODELS
 
 KNOWN = ("--class-column", "person")
@@ -138,6 +139,7 @@ def test_a_saved_gallery_gives_the_same_answers(people: Path, call: Call) -> Non
         (["gallery.csv", "probes.parquet", "--fmr", "0.1", "--fpir", "0.1"], "give one of them"),
         (["gallery.csv", "probes.parquet", "--fpir", "7"], "between 0 and 1"),
         (["gallery.csv", "nobody.csv"], "there is no file"),
+        (["gallery.csv", "probes.parquet", "--search", "fast"], "--search is one of auto, exact, index"),
     ],
 )
 def test_what_a_user_can_mend_is_one_line(people: Path, call: Call, args: list[str], words: str) -> None:
@@ -151,3 +153,42 @@ def test_a_ranker_does_not_identify(people: Path, call: Call) -> None:
     pl.save(pl.PairRanker().fit(pl.Pairs(X, [0, 2], [1, 3]), [1, -1]), people / "ranker.safetensors")
     result = call("identify", people / "ranker.safetensors", people / "gallery.csv", people / "probes.parquet", code=1)
     assert "which of two examples comes first" in result.stderr
+
+
+def test_an_index_gives_the_same_answers_and_tells_its_recall(people: Path, call: Call) -> None:
+    pytest.importorskip("faiss")
+    args = ("identify", people / "model.safetensors", people / "gallery.csv", people / "probes.parquet", *KNOWN)
+    one, two = (
+        json.loads(call(*args, "--threshold", 0.5, "--top", 3, "--search", way, "--json").stdout)
+        for way in ("exact", "index")
+    )
+    assert (one.pop("search"), two.pop("search")) == ("exact", "index")
+    assert two.pop("recall") == {"value": 1.0, "top": 3, "probes": 55}
+    np.testing.assert_allclose(one.pop("score"), two.pop("score"), rtol=1e-9)
+    assert one == two
+    shown = call(*args, "--search", "index").stderr
+    assert "searched by an index, recall@5 1.000 on 55 probes" in " ".join(shown.split())
+    assert "euclid is compared with everyone: means of distances" in " ".join(shown.split())
+
+
+def test_a_large_search_takes_an_index_by_itself(people: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("faiss")
+    args = ("identify", people / "model.safetensors", people / "gallery.csv", people / "probes.parquet", *KNOWN)
+    assert "compared with 20 enrolled examples" in " ".join(call(*args).stderr.split())
+    monkeypatch.setattr(searching, "LARGE", 20)
+    monkeypatch.setattr(searching, "MANY", 55)
+    assert json.loads(call(*args, "--json").stdout)["search"] == "index"
+    assert json.loads(call(*args, "--json", "--search", "exact").stdout)["search"] == "exact"
+
+
+def test_a_model_without_an_index_is_compared_with_everyone_unless_one_is_asked_for(
+    people: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X = polars.read_csv(people / "train.csv").select(FEATURES).to_numpy()
+    pl.save(pl.scorers.NormalisedScorer(pl.CosineBaseline(), X, "z"), people / "normed.safetensors")
+    args = ("identify", people / "normed.safetensors", people / "gallery.csv", people / "probes.parquet", *KNOWN)
+    refused = call(*args, "--search", "index", code=1)
+    assert "have no form that an index can search" in refused.stderr
+    monkeypatch.setattr(searching, "LARGE", 1)
+    monkeypatch.setattr(searching, "MANY", 1)
+    assert json.loads(call(*args, "--json").stdout)["search"] == "exact"

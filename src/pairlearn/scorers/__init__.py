@@ -2,7 +2,8 @@
 
 `scorer` says what a scorer is and compares everyone with everyone by any of them. On it stand `normalised` (scores in
 units of what a cohort scores), `gallery` (whom of these does it show?), `verifier` (same or not, and how probable that
-is) and `explain` (why this score?), which `waterfall` draws.
+is) and `explain` (why this score?), which `waterfall` draws. Large galleries have an `index`: `bilinear` says of which
+models, and `points` turns their scores into distances; `groups` joins enrolled examples that score high together.
 """
 
 from pairlearn import _doors, _moved

@@ -1,5 +1,8 @@
+from .bilinear import bilinear as bilinear
 from .explain import explain as explain
 from .gallery import Gallery as Gallery
+from .groups import group_identities as group_identities
+from .index import GalleryIndex as GalleryIndex
 from .normalised import NormalisedScorer as NormalisedScorer
 from .scorer import score_all as score_all
 from .verifier import Verifier as Verifier

@@ -6,7 +6,7 @@ Probes stand left, enrolled examples right. A model has `decision_function(pairs
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -14,15 +14,17 @@ import numpy as np
 from scipy import sparse
 
 from pairlearn.errors import InputError
-from pairlearn.examples import check_examples, count_examples, take_examples
+from pairlearn.examples import check_examples, count_examples, stack_examples, take_examples, take_used
 from pairlearn.features import same_features
 from pairlearn.kernels import Linear
-from pairlearn.scorers.scorer import as_scorer, in_parts, score_all
+from pairlearn.scorers.scorer import BLOCK, as_scorer, in_parts, score_all
 from pairlearn.types import Examples, Floats, Ints
 from pairlearn.words import counted
 
 POOLINGS = {"examples": ("mean", "direction"), "scores": ("mean", "max")}
 """What may be pooled, and how."""
+TILE = 2**14
+"""Examples of the gallery that many probes are compared with at once."""
 
 
 class Matches(NamedTuple):
@@ -78,7 +80,7 @@ class Gallery:
     def blocks(self, probes: Examples) -> Iterator[Floats]:
         """Scores of some probes after the other, (p', n_identities) each: many probes never need memory for all."""
         probes = check_examples(same_features(self.model, probes), "probes")
-        return (self._pooled(score_all(self.model, part, self._enrolled)) for part in in_parts(probes, self._enrolled))
+        return (self._pooled(score_all(self.model, part, self.compared)) for part in in_parts(probes, self.compared))
 
     def score(self, probes: Examples) -> Floats:
         """Score of every probe with every identity, (p, n_identities), in the order of `names`."""
@@ -88,8 +90,36 @@ class Gallery:
         """The `top` identities of every probe; equal scores in the order of `names`."""
         if not 1 <= top <= len(self.names):
             raise InputError(f"top must be from 1 to the number of identities, {len(self.names)}, got {top}")
-        found = [self.best(block, top) for block in self.blocks(probes)]
-        return Matches(*(np.concatenate(column) for column in zip(*found, strict=True)))
+        probes = check_examples(same_features(self.model, probes), "probes")
+        n, step = count_examples(probes), max(1, BLOCK // TILE)
+        parts = (take_examples(probes, np.arange(first, min(n, first + step))) for first in range(0, max(n, 1), step))
+        found = [self._best_of_tiles(part, top) for part in parts]
+        columns, scores = (np.concatenate(column) for column in zip(*found, strict=True))
+        return Matches(self.names[columns], scores)
+
+    def _best_of_tiles(self, probes: Examples, top: int) -> tuple[Ints, Floats]:
+        """Identities by number and their scores, (p, top), some of the gallery after the other.
+
+        What a model computes of the gallery alone is then shared by as many probes as there are columns in a tile.
+        """
+        best: list[tuple[Ints, Floats]] = []
+        for first, last in self._tiles:
+            rows = np.arange(self.starts[first], self.starts[last])
+            block = self._pooled(score_all(self.model, probes, take_used(self.compared, rows)), first, last)
+            best.append((np.broadcast_to(np.arange(first, last), block.shape), block))
+            columns, scores = (np.hstack(side) for side in zip(*best, strict=True))
+            order = largest_columns(scores, min(top, scores.shape[1]))
+            best = [(np.take_along_axis(columns, order, axis=1), np.take_along_axis(scores, order, axis=1))]
+        return best[0]
+
+    @property
+    def _tiles(self) -> Iterator[tuple[int, int]]:
+        """Identities first … last − 1 with about TILE examples together, in their order."""
+        first, n = 0, len(self.names)
+        while first < n:
+            last = int(np.searchsorted(self.starts, self.starts[first] + TILE, side="right")) - 1
+            first, before = max(last, first + 1), first
+            yield before, first
 
     def ranks(self, probes: Examples, identities: Any) -> Ints:
         """Rank of the true identity of every probe, (p,), 1 = best, behind equals; mean(ranks <= k): rate at rank k."""
@@ -107,27 +137,66 @@ class Gallery:
         columns = largest_columns(scores, top)
         return Matches(self.names[columns], np.take_along_axis(scores, columns, axis=1))
 
+    def joined(self, examples: Examples, identities: Any) -> Gallery:
+        """The gallery with more examples, of new identities or of those that it has."""
+        more = replace(self, examples=examples, identities=identities)
+        shapes = (getattr(table, "shape", (0,))[1:] for table in (self.examples, more.examples))
+        if len(set(shapes)) > 1 or type(self.examples) is not type(more.examples):
+            raise InputError("these examples are not like those of the gallery; pass rows with the same features")
+        if self.identities.dtype.kind != more.identities.dtype.kind:  # as one array, 7 and "7" would be the same
+            raise InputError(
+                f"identities are {self.identities.dtype}, these are {more.identities.dtype}; pass the same"
+            )
+        both = (np.concatenate([self.identities, more.identities]), stack_examples(self.examples, more.examples))
+        return replace(self, identities=both[0], examples=both[1])
+
+    def without(self, identities: Any) -> Gallery:
+        """The gallery without these identities and all of their examples."""
+        gone = np.asarray(identities)
+        known = np.isin(gone, self.names)
+        if not known.all():
+            raise InputError(f"{gone[~known].ravel()[0]} is not enrolled; `names` lists who is")
+        kept = np.flatnonzero(~np.isin(self.identities, gone))
+        if not len(kept):
+            raise InputError("nobody would be left in the gallery; make a new one instead")
+        return replace(self, examples=take_examples(self.examples, kept), identities=self.identities[kept])
+
+    # -- what is compared
+
     @cached_property
-    def _sizes(self) -> Ints:
+    def sizes(self) -> Ints:
+        """Examples of each identity, (n_identities,)."""
         return np.unique_counts(self.identities).counts
 
     @cached_property
-    def _enrolled(self) -> Examples:
-        """All examples, those of an identity side by side, or one mean example per identity."""
+    def starts(self) -> Ints:
+        """Where the examples of each identity begin in `compared`, and the end, (n_identities + 1,)."""
+        rows = self.sizes if self.pool == "scores" else np.ones(len(self.names), dtype=np.int64)
+        return np.concatenate([[0], np.cumsum(rows)])
+
+    @cached_property
+    def compared(self) -> Examples:
+        """What probes are compared with: all examples, those of an identity side by side, or one mean each."""
         codes, every = np.searchsorted(self.names, self.identities), np.arange(len(self.identities))
         if self.pool == "scores":
-            return take_examples(self.examples, np.argsort(codes, kind="stable"))
+            order = np.argsort(codes, kind="stable")
+            return self.examples if np.array_equal(order, every) else take_examples(self.examples, order)
         lengths = np.sqrt(Linear().diag(self.examples)) if self.how == "direction" else np.ones(len(every))
-        weights = np.divide(1.0, lengths * self._sizes[codes], out=np.zeros(len(every)), where=lengths > 0)
+        weights = np.divide(1.0, lengths * self.sizes[codes], out=np.zeros(len(every)), where=lengths > 0)
         return sparse.csr_array((weights, (codes, every)), shape=(len(self.names), len(every))) @ self.examples
 
-    def _pooled(self, block: Floats) -> Floats:
-        if self.pool == "examples":
-            return block
-        starts = np.cumsum(self._sizes) - self._sizes
+    def _pooled(self, block: Floats, first: int = 0, last: int | None = None) -> Floats:
+        """Scores of the identities first … last − 1 from those of their examples."""
+        starts = self.starts[first : None if last is None else last + 1]
+        return self.pooled(block, starts[:-1] - starts[0])
+
+    def pooled(self, scores: Floats, starts: Ints) -> Floats:
+        """Scores with identities whose examples begin at these columns."""
+        if len(starts) == scores.shape[-1]:
+            return scores
         if self.how == "max":
-            return np.maximum.reduceat(block, starts, axis=1)
-        return np.add.reduceat(block, starts, axis=1) / self._sizes
+            return np.maximum.reduceat(scores, starts, axis=-1)
+        return np.add.reduceat(scores, starts, axis=-1) / np.diff(starts, append=scores.shape[-1])
 
 
 def largest_columns(scores: Floats, top: int) -> Ints:

@@ -42,6 +42,13 @@ def identify(
             "with their mean, which is quicker."
         ),
     ] = "mean",
+    search: Annotated[
+        str,
+        typer.Option(
+            help="exact compares with everyone; index finds candidates first and tells its recall; auto takes an index "
+            "for 2,000 probes or more in a gallery of 50,000 examples or more."
+        ),
+    ] = "auto",
     threshold: Annotated[
         float | None, typer.Option(help="Least score of a match.", show_default="the model's", rich_help_panel=OPEN)
     ] = None,
@@ -71,7 +78,7 @@ def identify(
     """
     options = dict(locals())
     from pairlearn.cli.run import Run
-    from pairlearn.cli.steps import identifying
+    from pairlearn.cli.steps.gallery import identifying, searching
 
     run = Run("identify", options, as_json)
     run.check_table(out, force=force)
@@ -81,11 +88,13 @@ def identify(
     asked = identifying.Asked(threshold, fmr, fpir)
     known = known._replace(gallery=identifying.with_threshold(run, known.gallery, asked, seed))
     tested = identifying.read_probes(run, source, columns, known)
-    found = identifying.search_all(known, tested, min(top, len(known.gallery.names)))
+    most = min(top, len(known.gallery.names))
+    found, how = searching.search_all(run, known.gallery, tested, most, search)
     result = {
         "model": str(model),
         "identities": len(known.gallery.names),
         "probes": len(tested.ids),
+        **how,
         **identifying.show(run, known, tested, found),
     }
     answers = identifying.columns_of(known.gallery, tested, found["model"])

@@ -1,27 +1,25 @@
-"""The steps of `pairlearn identify`: enrol, set a threshold, search in blocks, and set the rates beside baselines."""
+"""The steps of `pairlearn identify`: enrol, set a threshold, and set the rates of a search beside baselines."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 import pairlearn as pl
-from pairlearn.cli.comparison import MODEL, baselines, titled
+from pairlearn.cli.comparison import MODEL, titled
 from pairlearn.cli.run import Run, learnt_from
+from pairlearn.cli.steps.gallery.searching import Found, truth_of
 from pairlearn.cli.steps.kinds import kind_of, title_of
-from pairlearn.cli.terminal import percent, progress_bar, say
+from pairlearn.cli.terminal import percent, say
 from pairlearn.cli.terminal import table as figures
 from pairlearn.data.layout import Columns
 from pairlearn.data.tables import ExampleTable
 from pairlearn.errors import InputError
 from pairlearn.pairs import Pairs
-from pairlearn.scorers.gallery import ranks_in
 from pairlearn.selection import find_leaks
 from pairlearn.types import Bools, Floats, Ints
 from pairlearn.words import counted
@@ -177,60 +175,7 @@ def threshold_in(gallery: pl.Gallery) -> float | None:
     return float(gallery.model.threshold) if isinstance(gallery.model, pl.Verifier) else None
 
 
-# --------------------------------------------------------------------------- the search
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """The best identities of every probe and their scores, (p, top); the rank of the true one, 0 if not enrolled."""
-
-    identities: Any
-    scores: Floats
-    ranks: Ints
-
-
-def searched(gallery: pl.Gallery, probes: Floats, truth: Ints, top: int, advance: Callable[[int], None]) -> Found:
-    """Search for every probe, block by block; `truth` is the place of its identity in the names, or −1."""
-    best, ranks, first = [], [], 0
-    for block in gallery.blocks(probes):
-        own = truth[first : first + len(block)]
-        best.append(gallery.best(block, top))
-        ranks.append(np.where(own < 0, 0, ranks_in(block, np.maximum(own, 0))))
-        first += len(block)
-        advance(len(block))
-    identities, scores = (np.concatenate(column) for column in zip(*best, strict=True))
-    return Found(identities, scores, np.concatenate(ranks))
-
-
-def search_all(known: Enrolled, probes: ExampleTable, top: int) -> dict[str, Found]:
-    """The search by the model and, where identities of probes are known, by the untrained baselines."""
-    gallery = known.gallery
-    systems = {MODEL: gallery}
-    if probes.classes is not None:
-        parts = (gallery.examples, gallery.identities, gallery.pool, gallery.how)
-        plain = getattr(gallery.model, "model", gallery.model)
-        systems |= {name: pl.Gallery(baseline, *parts) for name, baseline in baselines(plain).items()}
-    truth = truth_of(gallery, probes)
-    with _progress(len(systems) * len(probes.ids)) as advance:
-        return {
-            name: searched(each, probes.examples, truth, top, partial(advance, name)) for name, each in systems.items()
-        }
-
-
-def truth_of(gallery: pl.Gallery, probes: ExampleTable) -> Ints:
-    """The place of every probe's identity among the names of the gallery, −1 where it is not enrolled or unknown."""
-    if probes.classes is None:
-        return np.full(len(probes.ids), -1)
-    classes = np.array(probes.classes)
-    places = np.minimum(np.searchsorted(gallery.names, classes), len(gallery.names) - 1)
-    return np.where(gallery.names[places] == classes, places, -1)
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[str, int], None]]:
-    with progress_bar() as bars:
-        task = bars.add_task("searching", total=total, state="")
-        yield lambda name, done: bars.update(task, advance=done, state=titled(name))
+# --------------------------------------------------------------------------- answers
 
 
 def columns_of(gallery: pl.Gallery, probes: ExampleTable, found: Found) -> dict[str, Any]:
