@@ -49,6 +49,10 @@ class ConstantWarning(UserWarning):
     """Nothing was learnt from the pairs: the function has one value for all of them."""
 
 
+class CheckpointWarning(UserWarning):
+    """What a fit has found so far could not be written; it goes on."""
+
+
 class MovedWarning(FutureWarning):
     """A name has moved; the message says where to."""
 

@@ -26,6 +26,7 @@ from pairlearn.kernels.rows import is_positive
 from pairlearn.linalg.held import held_bytes
 from pairlearn.linalg.room import give_back
 from pairlearn.machines.parameters import constructor, parameter
+from pairlearn.machines.resuming import Journey, Store
 from pairlearn.machines.scale import Scale
 from pairlearn.machines.start import carry_over
 from pairlearn.machines.symmetry import Mirrored, sign_of
@@ -77,6 +78,7 @@ class PairMachine(BaseEstimator):
     mirrored: Mirrored = False
     solver: Literal["auto", "active_set", "nested", "newton", "interior", "splitting", "smo"] = "auto"
     callback: Callback | None = None
+    checkpoint: Store | None = None
 
     def __init_subclass__(cls, parameters: str | None = None, **options: Any) -> None:
         if parameters is not None:
@@ -121,8 +123,17 @@ class PairMachine(BaseEstimator):
         """
         if self.mirrored:
             training, problem = training.mirrored(problem)
-        operation = operation_for(self, training)
-        solution = solve(self, problem, operation, self._start(training, problem, scale), training.clock)
+        journey = Journey(self, training, problem)
+        return self._followed(journey, training, problem, operation_for(self, training), scale)
+
+    def _followed(
+        self, journey: Journey, training: Training, problem: Problem, operation: Operation, scale: Scale = ONE
+    ) -> Solution:
+        """Solve from where an earlier run was broken off, or from the usual start, and keep the learnt function."""
+        resumed = journey.start(problem)
+        start = self._start(training, problem, scale) if resumed is None else resumed
+        solution = journey.end(solve(self, problem, operation, start, training.clock, journey))
+        self.n_runs_, self.total_seconds_ = journey.state.runs, journey.seconds
         self._keep(solution, problem, operation, training, scale)
         return solution
 
@@ -161,7 +172,8 @@ class PairMachine(BaseEstimator):
         self.fit_verdict_ = self._verdict(solution)
         note_features(self, training.pairs)
         if solution.status is not Status.CONVERGED:
-            advice = ADVICE.get(solution.status, "the model is usable, and warm_start=True continues from here")
+            again = "warm_start=True continues" if self.checkpoint is None else "the same fit again continues"
+            advice = ADVICE.get(solution.status, f"the model is usable, and {again} from here")
             warn_user(f"{self.fit_verdict_}; {advice}", ConvergenceWarning)
         elif len(support) == 0:
             warn_user(CONSTANT.format(bias), ConstantWarning)
@@ -232,11 +244,14 @@ def operation_for(machine: PairMachine, training: Training) -> Operation:
     return operation
 
 
-def solve(machine: PairMachine, problem: Problem, operation: Operation, start: Floats | None, clock: Clock) -> Solution:
+def solve(
+    machine: PairMachine, problem: Problem, operation: Operation, start: Floats | None, clock: Clock, journey: Journey
+) -> Solution:
     """The solution by the machine's solver, from `start` (None: zero), in the time that the clock has left."""
     seed = fresh_seed() if machine.random_state is None else machine.random_state
-    solver = solver_for(machine.solver, machine.tol, clock.budget, operation.plan.memory, seed)
-    return solver.solve(problem, operation.operator, start, machine.callback)
+    memory, before = operation.plan.memory - journey.nbytes, journey.before
+    solver = solver_for(machine.solver, machine.tol, clock.budget, memory, seed, before.begun, before.reached)
+    return solver.solve(problem, operation.operator, start, journey.watch)
 
 
 def fresh_seed() -> int:

@@ -20,7 +20,7 @@ class PairSVC(
     ClassifierMixin,
     PairMachine,
     parameters="kernel base C tol class_weight time_budget memory_budget random_state"
-    " * warm_start mirrored solver callback",
+    " * warm_start mirrored solver callback checkpoint",
 ):
     """Classifier of pairs with a symmetric pair kernel, solved exactly.
 
@@ -42,6 +42,12 @@ class PairSVC(
     mirrored : train on both orders of every pair with box C/2, for checking; slower.
     solver : "auto" chooses between "active_set", "nested", "newton", "interior", "splitting"; "smo" is a reference.
     callback : called with a Progress after every iteration; returning True stops.
+    checkpoint : pl.Checkpoint("run.checkpoint"), a file in which the fit puts by what it has found every minute, and
+        from which the same fit goes on after any end; None for none.
+
+    Attributes
+    ----------
+    n_runs_, total_seconds_ : runs that this fit took with its checkpoint, and the seconds of all of them.
 
     Examples
     --------

@@ -80,8 +80,8 @@ from pairlearn.solvers.problem import Progress
 Fields = dict[str, Kind]
 INT32 = 2**31 - 1
 """The largest number that compiled libraries take for a length or a cost."""
-NOT_SAVED = ("callback", "progress", "memory", "n_jobs")
-"""Parameters that belong to the session and not to the model: functions, the cache of a pipeline, threads."""
+NOT_SAVED = ("callback", "checkpoint", "progress", "memory", "n_jobs")
+"""Parameters that belong to the session and not to the model: functions, files, the cache of a pipeline, threads."""
 
 
 # --------------------------------------------------------------------------- models within models
@@ -224,7 +224,8 @@ FIELDS: dict[str, Fields] = {
         **_of(NUMBER, "kkt_gap_", "objective_"),
         "fit_status_": TEXT,
         "fit_verdict_": sometimes(TEXT),
-        "fit_seconds_": sometimes(NUMBER),
+        **_of(sometimes(NUMBER), "fit_seconds_", "total_seconds_"),
+        "n_runs_": sometimes(COUNT),
         **_of(COUNT, "n_support_", "n_iter_"),
         "history_": several(value(Progress)),
         "plan_": value(Plan),

@@ -7,16 +7,25 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 import pairlearn as pl
 from pairlearn.cli.comparison import MODEL, compare, titled
+from pairlearn.cli.pace import TimeLeft
 from pairlearn.cli.run import Run
 from pairlearn.cli.terminal import GapBar, facts, percent, progress_bar, say
 from pairlearn.data.tables import ExampleTable, PairTable
-from pairlearn.errors import ConflictWarning, ConstantWarning, DefinitenessWarning, InputError, SymmetryWarning
+from pairlearn.errors import (
+    CheckpointWarning,
+    ConflictWarning,
+    ConstantWarning,
+    DefinitenessWarning,
+    InputError,
+    SymmetryWarning,
+)
 from pairlearn.examples import count_examples
 from pairlearn.interrupts import on_interrupt
 from pairlearn.pairs import Pairs
@@ -28,7 +37,7 @@ if TYPE_CHECKING:
 
 MOST_SCORED = 200_000
 """Training pairs that are scored for the training figures; beyond that a sample is."""
-SHOWN_WARNINGS = (ConflictWarning, ConstantWarning, DefinitenessWarning, SymmetryWarning)
+SHOWN_WARNINGS = (CheckpointWarning, ConflictWarning, ConstantWarning, DefinitenessWarning, SymmetryWarning)
 OWN_WORDS: dict[type[Warning], str] = {
     DefinitenessWarning: "the base kernel is not known to be positive semidefinite; a sample of the examples showed "
     "nothing against it",
@@ -115,7 +124,7 @@ def _given_pairs(machine: Any, table: ExampleTable, right: ExampleTable | None, 
 
 def train(machine: Any, training: Any) -> list[str]:
     """Fit with a progress bar; Ctrl-C ends it early. Returns warnings for the reader."""
-    with warnings.catch_warnings(record=True) as caught, _watched(machine.tol, machine.time_budget) as report:
+    with warnings.catch_warnings(record=True) as caught, _watched(machine, len(training.pairs)) as report:
         warnings.simplefilter("always")
         machine.set_params(callback=report).fit(training.pairs, training.labels)
     machine.set_params(callback=None)
@@ -123,15 +132,36 @@ def train(machine: Any, training: Any) -> list[str]:
     return list(dict.fromkeys(OWN_WORDS.get(each.category, str(each.message)) for each in shown))
 
 
+def checkpointed(run: Run, machine: Any, path: Path | None, every: float) -> pl.Checkpoint | None:
+    """Let the machine keep what it finds in this file, until its model is written; says what is there already."""
+    if path is None:
+        return None
+    if "checkpoint" not in machine.get_params(deep=False):
+        raise InputError(f"a {type(machine).__name__} cannot go on from a file; leave --checkpoint out")
+    checkpoint = pl.Checkpoint(path, every, keep=True)
+    machine.set_params(checkpoint=checkpoint)
+    if path.exists():
+        run.note(f"going on from {path}, if it is of this fit; delete it to start anew")
+    return checkpoint
+
+
+def settle(run: Run, machine: Any, checkpoint: pl.Checkpoint) -> None:
+    """After the model was written its checkpoint goes, unless there is something left to go on with."""
+    if machine.fit_status_ == "converged":
+        checkpoint.remove()
+    else:
+        run.note(f"{checkpoint.path} stays: the same command goes on from it (--force replaces the model)")
+
+
 @contextmanager
-def _watched(tol: float, budget: float | None) -> Iterator[Callable[[Step], bool]]:
+def _watched(machine: Any, n_pairs: int) -> Iterator[Callable[[Step], bool]]:
     """A callback that shows progress and answers True after Ctrl-C, which ends the fit after this iteration.
 
     Before the first report nothing was learnt, and Ctrl-C ends the command. The second Ctrl-C breaks off the iteration
     itself, where the solver turns an interrupt into a model, but not after the last, where what was learnt would be
     lost.
     """
-    asked = threading.Event()
+    tol, budget, asked = machine.tol, machine.time_budget, threading.Event()
     latest: list[Step] = []
 
     def interrupt() -> None:
@@ -143,12 +173,19 @@ def _watched(tol: float, budget: float | None) -> Iterator[Callable[[Step], bool
 
     def report(step: Step) -> bool:
         latest[:] = [step]
-        bar.update(step.gap, f"KKT gap {step.gap:.2g}, {counted(step.n_support, 'support pair')}")
+        bar.update(step.gap, in_words(step, n_pairs, pace.after(step)))
         return asked.is_set()
 
+    pace = TimeLeft(tol, n_pairs)
     with progress_bar() as bars, on_interrupt(interrupt):
         bar = GapBar(bars, "learning", tol, state="preparing")
         yield report
+
+
+def in_words(step: Step, n_pairs: int, left: str) -> str:
+    """A line of the solver's history; of a subset with its size."""
+    some = f"{step.n_pairs:,} of {n_pairs:,} pairs: " if 2 * step.n_pairs <= n_pairs else ""
+    return f"{some}KKT gap {step.gap:.2g}, {counted(step.n_support, 'support pair')}{left and f', {left}'}"
 
 
 # --------------------------------------------------------------------------- what came out
@@ -178,6 +215,8 @@ def facts_of(machine: Any, pairs: Pairs, notes: list[str]) -> dict[str, Any]:
         "status": machine.fit_status_,
         "verdict": machine.fit_verdict_,
         "seconds": machine.fit_seconds_,
+        "runs": machine.n_runs_,
+        "total_seconds": machine.total_seconds_,
         "time_budget": machine.time_budget,
         "kkt_gap": machine.kkt_gap_,
         "support_pairs": machine.n_support_,
@@ -247,7 +286,7 @@ def show_facts(run: Run, result: Mapping[str, Any], first: Mapping[str, str], la
         "status": result["status"],
         "KKT gap": f"{result['kkt_gap']:.2g}",
         "support pairs": f"{result['support_pairs']:,}",
-        "time": f"{time.perf_counter() - run.began:.1f} s",
+        "time": f"{time.perf_counter() - run.began:.1f} s{_in_runs(result)}",
         "plan": result["plan"],
         **last,
     }
@@ -255,6 +294,12 @@ def show_facts(run: Run, result: Mapping[str, Any], first: Mapping[str, str], la
     if result["status"] != "converged":
         early = f"Stopped early ({result['status']})"
         say(run.out, f"{early}: the model is usable, but not yet the best one for these pairs.")
+
+
+def _in_runs(result: Mapping[str, Any]) -> str:
+    """What the fit took before this run."""
+    runs = result["runs"]
+    return f"; {result['total_seconds']:.1f} s of fitting in {runs} runs" if runs > 1 else ""
 
 
 def _in_words(training: dict[str, Any] | None) -> str:

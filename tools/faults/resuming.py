@@ -1,0 +1,115 @@
+"""kill -9 at random moments of a fit with a checkpoint: the same model in the end, no corrupt and no orphaned file.
+
+A run is killed three times in a row, each time at a random moment of what the fit takes undisturbed, and then left
+alone. Its checkpoint is there after every kill, or was not written yet; its last process ends with the model of the
+undisturbed fit, and leaves nothing else behind.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import pairlearn as pl
+from tools.faults import Row
+
+MODEL, CHECKPOINT = "model.safetensors", "run.checkpoint"
+KILLS, CLOSE = 3, 1e-5
+"""Kills of one run, and how far its objective may be from that of the undisturbed fit, relatively."""
+FIT = f"""
+import pairlearn as pl
+from tools.faults.resuming import data, machine
+pl.save(machine("{CHECKPOINT}").fit(*data()), "{MODEL}")
+"""
+
+
+def data() -> tuple[pl.Pairs, Any]:
+    """Pairs of people who overlap: a fit takes some seconds."""
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(20), 8)
+    X = rng.normal(size=(20, 16))[who] + rng.normal(size=(len(who), 16))
+    pairs = pl.all_pairs(X, reflexive=False)
+    return pairs, pairs.labels(who)
+
+
+def machine(checkpoint: str | None) -> pl.PairSVC:
+    """A machine that puts by what it finds at every step."""
+    kept = None if checkpoint is None else pl.Checkpoint(checkpoint, every=1e-3)
+    return pl.PairSVC(base="rbf", C=100.0, random_state=0, checkpoint=kept)
+
+
+def start(folder: Path) -> subprocess.Popen[bytes]:
+    """The fit in this folder, which it goes on from; what it says goes to a log."""
+    with (folder / "log").open("wb") as log:
+        return subprocess.Popen([sys.executable, "-c", FIT], cwd=folder, stdout=log, stderr=log)
+
+
+def wrong_after_kill(folder: Path) -> str | None:
+    """What is wrong with what a killed process left: no checkpoint, or one that can be read."""
+    from pairlearn.persist.checkpoint import FILE
+
+    path = folder / CHECKPOINT
+    if path.exists():
+        try:
+            FILE.read(path)
+        except ValueError as error:
+            return f"corrupt: {error}"
+    return None
+
+
+def wrong_at_the_end(folder: Path, code: int, objective: float) -> str | None:
+    """What is wrong with the end of a run."""
+    if code:
+        return (folder / "log").read_text().strip().splitlines()[-1]
+    found = pl.load(folder / MODEL)
+    if found.fit_status_ != "converged" or abs(found.objective_ / objective - 1) > CLOSE:
+        return f"another model: {found.fit_status_}, objective {found.objective_:.9g} instead of {objective:.9g}"
+    others = sorted(path.name for path in folder.iterdir() if path.name not in ("log", MODEL))
+    return f"left behind: {others}" if others else None
+
+
+def killed(folder: Path, moments: list[float], objective: float) -> tuple[str | None, int]:
+    """(what went wrong, kills that met a fit under way) of one run that is killed at these moments."""
+    met = 0
+    for moment in moments:
+        process = start(folder)
+        time.sleep(moment)
+        process.send_signal(signal.SIGKILL)
+        ended = process.wait() != -signal.SIGKILL
+        if ended:
+            break
+        met += (folder / CHECKPOINT).exists()
+        if wrong := wrong_after_kill(folder):
+            return wrong, met
+    return wrong_at_the_end(folder, start(folder).wait(), objective), met
+
+
+def run(kills: int, seed: int = 0) -> list[Row]:
+    """One row: kills, runs that went wrong, and what was seen."""
+    rng = np.random.default_rng(seed)
+    objective = machine(None).fit(*data()).objective_
+    with tempfile.TemporaryDirectory() as name:
+        began = time.perf_counter()
+        code = start(Path(name)).wait()
+        whole = time.perf_counter() - began
+        wrong = Counter([first] if (first := wrong_at_the_end(Path(name), code, objective)) else [])
+    met, tried, left = 0, 0, kills
+    while left:
+        moments = rng.uniform(0.3 * whole, whole, min(KILLS, left)).tolist()
+        with tempfile.TemporaryDirectory() as name:
+            found, resumed = killed(Path(name), moments, objective)
+        wrong.update([found] if found else [])
+        met, tried, left = met + resumed, tried + 1, left - len(moments)
+        print(
+            f"run {tried}: killed after {', '.join(f'{m:.1f}' for m in moments)} s: {found or 'same model'}", flush=True
+        )
+    seen = f"{tried} runs of {whole:.1f} s, {met} kills met a checkpoint, same objective within {CLOSE:g}"
+    return [("kill -9, resume", kills, wrong.total(), "; ".join([seen, *(f"{n} × {w}" for w, n in wrong.items())]))]
