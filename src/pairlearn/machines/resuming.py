@@ -1,7 +1,7 @@
 """Long runs: coefficients are put by on the way, and a fit of the same problem goes on from them.
 
 A `Journey` is one fit that may have begun in another process. It stands between the solver and the user's callback,
-notes the coefficients with the least gap, and hands them to a `Store` now and then: `pl.Checkpoint`, which knows files.
+notes the best coefficients, and hands them to a `Store` now and then: `pl.Checkpoint`, which knows files.
 What makes a problem this problem is its `fingerprint`, part by part, so that a refusal can say what differs.
 """
 
@@ -122,9 +122,13 @@ class Journey(Keeper):
     # -- on the way
 
     def keep(self, theta: Floats, line: Progress, by: str) -> None:
-        """Note these coefficients if they are the best so far: of more pairs, or of as many with no larger gap."""
+        """Note these coefficients if they are the best so far: of more pairs, or of as many with no larger objective.
+
+        Not by the gap: that often rises from one step to the next, above all from zero, and runs that are broken off
+        after a step each would start from the same place forever. The objective falls with every step.
+        """
         state, whole = self.state, len(theta) == self.n_pairs and np.isfinite(line.objective)
-        if not whole or not (line.n_pairs, -line.gap) >= (state.reached, -state.gap):  # a gap may be NaN
+        if not whole or (line.n_pairs, -line.objective) < (state.reached, -state.objective):
             return
         support = np.flatnonzero(theta)
         self.fresh = True

@@ -48,10 +48,10 @@ ARRAYS = ("support", "coefficients")
 class Checkpoint:
     """A file in which a fit puts by what it has found, and from which the same fit goes on after any end.
 
-    Every `every` seconds, or at the next step of the solver, the coefficients with the least gap so far take the place
-    of the last ones, all or nothing. A file of other data or settings is refused, and so is a damaged one: written in
-    one step it cannot be half of a checkpoint, so that it may be something else that nobody wants replaced. When a fit
-    converges its file is removed, unless `keep`. One file serves one fit at a time.
+    Every `every` seconds, or at the next step of the solver, the coefficients with the least objective so far take the
+    place of the last ones, all or nothing. A file of other data or settings is refused, and so is a damaged one:
+    written in one step it cannot be half of a checkpoint, so that it may be something else that nobody wants replaced.
+    When a fit converges its file is removed, unless `keep`. One file serves one fit at a time.
 
     >>> import os, tempfile, pairlearn as pl
     >>> X, classes = pl.data.double_interval(20, 5, n=50, seed=0)
