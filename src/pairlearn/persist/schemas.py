@@ -7,7 +7,7 @@ what has no line has the kind of its annotation. What no field tells by itself i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import Field, dataclass, fields, is_dataclass, replace
 from inspect import signature
 from typing import Any, get_type_hints
 
@@ -407,10 +407,16 @@ def schema_of(kind: type[Any]) -> Schema:
     return _KNOWN[kind]
 
 
+def saved_fields(kind: type[Any]) -> list[Field[Any]]:
+    """The fields of a frozen value that files hold."""
+    return [field for field in fields(kind) if field.metadata.get("saved", True)]
+
+
 def _made_schema(kind: type[Any]) -> Schema:
     table = {name: line for base in reversed(kind.__mro__) for name, line in FIELDS.get(base.__name__, {}).items()}
     frozen = is_dataclass(kind)
-    given = {name: one for name, one in signature(kind).parameters.items() if frozen or name not in NOT_SAVED}
+    held = {field.name for field in saved_fields(kind)} if frozen else set(signature(kind).parameters) - set(NOT_SAVED)
+    given = {name: one for name, one in signature(kind).parameters.items() if name in held}
     told = {} if is_transformer(kind) else _annotations(kind)
     parameters = {name: table.get(name) or told.get(name) or PLAIN for name in given}
     learnt = {name: line for name, line in (told | table).items() if name.endswith("_") or name == "_scaler"}

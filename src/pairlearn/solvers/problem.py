@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
 from pairlearn.solvers.box import Box
 from pairlearn.solvers.clock import Clock
 from pairlearn.solvers.tuning import RATES
-from pairlearn.types import Floats
+from pairlearn.types import UNSAVED, Floats
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Status(StrEnum):
 class Progress:
     """One line of a solver's history; gap, objective and support are those of the `n_pairs` at hand, all or a subset.
 
-    `n_pairs` is 0 in files before 0.2.
+    `n_pairs` is for whoever watches: model files do not hold it.
     """
 
     iteration: int
@@ -82,7 +82,7 @@ class Progress:
     n_support: int
     working_set: int
     seconds: float
-    n_pairs: int = 0
+    n_pairs: int = field(default=0, compare=False, metadata=UNSAVED)
 
 
 Callback = Callable[[Progress], bool | None]
