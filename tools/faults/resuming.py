@@ -76,17 +76,16 @@ def wrong_at_the_end(folder: Path, code: int, objective: float) -> str | None:
     return f"left behind: {others}" if others else None
 
 
-def killed(folder: Path, moments: list[float], objective: float) -> tuple[str | None, int]:
-    """(what went wrong, kills that met a fit under way) of one run that is killed at these moments."""
-    met = 0
+def killed(folder: Path, moments: list[float], objective: float) -> tuple[str | None, list[bool]]:
+    """(what went wrong, whether there was a checkpoint at each kill) of one run that is killed at these moments."""
+    met: list[bool] = []
     for moment in moments:
         process = start(folder)
         time.sleep(moment)
         process.send_signal(signal.SIGKILL)
-        ended = process.wait() != -signal.SIGKILL
-        if ended:
+        if process.wait() != -signal.SIGKILL:  # it was over
             break
-        met += (folder / CHECKPOINT).exists()
+        met.append((folder / CHECKPOINT).exists())
         if wrong := wrong_after_kill(folder):
             return wrong, met
     return wrong_at_the_end(folder, start(folder).wait(), objective), met
@@ -101,13 +100,14 @@ def run(kills: int, seed: int = 0) -> list[Row]:
         code = start(Path(name)).wait()
         whole = time.perf_counter() - began
         wrong = Counter([first] if (first := wrong_at_the_end(Path(name), code, objective)) else [])
-    met, tried, left = 0, 0, kills
-    while left:
-        moments = rng.uniform(0.3 * whole, whole, min(KILLS, left)).tolist()
+    met: list[bool] = []
+    tried = 0
+    while len(met) < kills:
+        moments = rng.uniform(0.3 * whole, whole, min(KILLS, kills - len(met))).tolist()
         with tempfile.TemporaryDirectory() as name:
             found, resumed = killed(Path(name), moments, objective)
         wrong.update([found] if found else [])
-        met, tried, left = met + resumed, tried + 1, left - len(moments)
+        met, tried = met + resumed, tried + 1
         print(
             f"run {tried}: killed after {', '.join(f'{m:.1f}' for m in moments)} s: {found or 'same model'}", flush=True
         )
