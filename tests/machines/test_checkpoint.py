@@ -214,15 +214,15 @@ def test_a_killed_process_goes_on(tmp_path: Path) -> None:
     """Killed after its first checkpoint; `python -m tools.faults resume` does so twenty times, at any moment."""
     from tools.faults.resuming import data, machine, start
 
-    whole = machine(None).fit(*data())
-    process, began = start(tmp_path), time.perf_counter()
+    whole = machine(None).fit(*data(15))
+    process, began = start(tmp_path, "auto", 15), time.perf_counter()
     while not (tmp_path / "run.checkpoint").exists():
         assert process.poll() is None, (tmp_path / "log").read_text()
         assert time.perf_counter() - began < 120
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
-    assert start(tmp_path).wait(120) == 0
+    assert start(tmp_path, "auto", 15).wait(120) == 0
     found = pl.load(tmp_path / "model.safetensors")
     assert found.fit_status_ == "converged"
     assert found.n_runs_ == 2
@@ -234,7 +234,7 @@ def test_a_killed_process_goes_on(tmp_path: Path) -> None:
 def test_twenty_kills_lead_to_the_same_model() -> None:
     from tools.faults.resuming import run
 
-    assert [row[2] for row in run(20)] == [0]
+    assert [row[1:3] for row in run(20)] == [(10, 0), (10, 0)]
 
 
 # --------------------------------------------------------------------------- another problem
