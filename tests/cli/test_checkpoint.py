@@ -94,6 +94,13 @@ def test_a_table_named_by_mistake_is_left_alone(faces: Path, tmp_path: Path) -> 
     assert not (tmp_path / "model.safetensors").exists()
 
 
+def test_a_checkpoint_never_takes_the_place_of_the_model(faces: Path, tmp_path: Path) -> None:
+    same = tmp_path / "model.safetensors"
+    result = run("fit", faces, "--out", same, "--checkpoint", same)
+    assert "--checkpoint and --out are the same file" in f"{result.output} {result.exception}"
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_killed_command_goes_on(faces: Path, tmp_path: Path) -> None:
     words = [sys.executable, "-m", "pairlearn", *map(str, command(faces, tmp_path, "--tol", 1e-9))]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -107,7 +107,7 @@ def fit(
     table, right = matrices.tables_of(run, examples, table_options.columns(), right_options, model.base)
     given = None if pairs is None else run.pairs(pairs, *pair_options.names)
     training = fitting.training_of(model, table, right, given, reflexive)
-    kept = fitting.checkpointed(run, model, checkpoint, checkpoint_every)
+    kept = fitting.checkpointed(run, model, checkpoint, checkpoint_every, out)
     notes = fitting.train(model, training)
     fitting.refuse_ignorant(model)
     result = fitting.result_of(model, training, notes, seed)

@@ -132,12 +132,14 @@ def train(machine: Any, training: Any) -> list[str]:
     return list(dict.fromkeys(OWN_WORDS.get(each.category, str(each.message)) for each in shown))
 
 
-def checkpointed(run: Run, machine: Any, path: Path | None, every: float) -> pl.Checkpoint | None:
+def checkpointed(run: Run, machine: Any, path: Path | None, every: float, out: Path) -> pl.Checkpoint | None:
     """Let the machine keep what it finds in this file, until its model is written; says what is there already."""
     if path is None:
         return None
     if "checkpoint" not in machine.get_params(deep=False):
         raise InputError(f"a {type(machine).__name__} cannot go on from a file; leave --checkpoint out")
+    if path.resolve() == out.resolve():
+        raise InputError(f"--checkpoint and --out are the same file, {path}; name another one for the checkpoint")
     checkpoint = pl.Checkpoint(path, every, keep=True)
     machine.set_params(checkpoint=checkpoint)
     if path.exists():
