@@ -18,8 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pairlearn as pl
-from pairlearn.cli.pace import LEAST, UNKNOWN, TimeLeft, seconds_left
-from pairlearn.cli.steps.fitting import in_words
+from pairlearn.cli.long_runs import LEAST, UNKNOWN, TimeLeft, in_words, seconds_left
 from pairlearn.persist.checkpoint import FILE
 from pairlearn.solvers.problem import Progress
 from tests.cli.conftest import run

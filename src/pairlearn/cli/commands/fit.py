@@ -86,6 +86,7 @@ def fit(
     """
     options = dict(locals())
     weights, memory = class_weights(class_weight), memory_bytes(memory_budget)
+    from pairlearn.cli import long_runs
     from pairlearn.cli.run import Run
     from pairlearn.cli.steps import fitting
     from pairlearn.cli.tasks import matrices
@@ -107,12 +108,12 @@ def fit(
     table, right = matrices.tables_of(run, examples, table_options.columns(), right_options, model.base)
     given = None if pairs is None else run.pairs(pairs, *pair_options.names)
     training = fitting.training_of(model, table, right, given, reflexive)
-    kept = fitting.checkpointed(run, model, checkpoint, checkpoint_every, out)
+    kept = long_runs.checkpointed(run, model, checkpoint, checkpoint_every, out)
     notes = fitting.train(model, training)
     fitting.refuse_ignorant(model)
     result = fitting.result_of(model, training, notes, seed)
     fitting.show(run, result)
     run.save(model, out, result)
     if kept is not None:
-        fitting.settle(run, model, kept)
+        long_runs.settle(run, model, kept)
     run.finish({"out": str(out), **result})

@@ -7,14 +7,13 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 import pairlearn as pl
 from pairlearn.cli.comparison import MODEL, compare, titled
-from pairlearn.cli.pace import TimeLeft
+from pairlearn.cli.long_runs import TimeLeft, in_words
 from pairlearn.cli.run import Run
 from pairlearn.cli.terminal import GapBar, facts, percent, progress_bar, say
 from pairlearn.data.tables import ExampleTable, PairTable
@@ -132,29 +131,6 @@ def train(machine: Any, training: Any) -> list[str]:
     return list(dict.fromkeys(OWN_WORDS.get(each.category, str(each.message)) for each in shown))
 
 
-def checkpointed(run: Run, machine: Any, path: Path | None, every: float, out: Path) -> pl.Checkpoint | None:
-    """Let the machine keep what it finds in this file, until its model is written; says what is there already."""
-    if path is None:
-        return None
-    if "checkpoint" not in machine.get_params(deep=False):
-        raise InputError(f"a {type(machine).__name__} cannot go on from a file; leave --checkpoint out")
-    if path.resolve() == out.resolve():
-        raise InputError(f"--checkpoint and --out are the same file, {path}; name another one for the checkpoint")
-    checkpoint = pl.Checkpoint(path, every, keep=True)
-    machine.set_params(checkpoint=checkpoint)
-    if path.exists():
-        run.note(f"going on from {path}, if it is of this fit; delete it to start anew")
-    return checkpoint
-
-
-def settle(run: Run, machine: Any, checkpoint: pl.Checkpoint) -> None:
-    """After the model was written its checkpoint goes, unless there is something left to go on with."""
-    if machine.fit_status_ == "converged":
-        checkpoint.remove()
-    else:
-        run.note(f"{checkpoint.path} stays: the same command goes on from it (--force replaces the model)")
-
-
 @contextmanager
 def _watched(machine: Any, n_pairs: int) -> Iterator[Callable[[Step], bool]]:
     """A callback that shows progress and answers True after Ctrl-C, which ends the fit after this iteration.
@@ -182,12 +158,6 @@ def _watched(machine: Any, n_pairs: int) -> Iterator[Callable[[Step], bool]]:
     with progress_bar() as bars, on_interrupt(interrupt):
         bar = GapBar(bars, "learning", tol, state="preparing")
         yield report
-
-
-def in_words(step: Step, n_pairs: int, left: str) -> str:
-    """A line of the solver's history; of a subset with its size."""
-    some = f"{step.n_pairs:,} of {n_pairs:,} pairs: " if 2 * step.n_pairs <= n_pairs else ""
-    return f"{some}KKT gap {step.gap:.2g}, {counted(step.n_support, 'support pair')}{left and f', {left}'}"
 
 
 # --------------------------------------------------------------------------- what came out

@@ -1,12 +1,18 @@
-"""How long a fit will still take, by the fall of its KKT gap."""
+"""Long fits: the file that they go on from, and how long they will still take by the fall of the KKT gap."""
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+import pairlearn as pl
+from pairlearn.cli.run import Run
+from pairlearn.errors import InputError
+from pairlearn.words import counted
 
 if TYPE_CHECKING:
     from pairlearn.solvers.problem import Progress as Step
@@ -17,6 +23,32 @@ SURE = 3.0
 """Standard errors by which the gap must fall: the time is then right to within a factor of about two, if it goes on."""
 UNKNOWN = "time left unknown: the gap does not fall steadily"
 UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"))
+
+
+def checkpointed(run: Run, machine: Any, path: Path | None, every: float, out: Path) -> pl.Checkpoint | None:
+    """Let the machine keep what it finds in this file, until its model is written; says what is there already."""
+    if path is None:
+        return None
+    if "checkpoint" not in machine.get_params(deep=False):
+        raise InputError(f"a {type(machine).__name__} cannot go on from a file; leave --checkpoint out")
+    if path.resolve() == out.resolve():
+        raise InputError(f"--checkpoint and --out are the same file, {path}; name another one for the checkpoint")
+    checkpoint = pl.Checkpoint(path, every, keep=True)
+    machine.set_params(checkpoint=checkpoint)
+    if path.exists():
+        run.note(f"going on from {path}, if it is of this fit; delete it to start anew")
+    return checkpoint
+
+
+def settle(run: Run, machine: Any, checkpoint: pl.Checkpoint) -> None:
+    """After the model was written its checkpoint goes, unless there is something left to go on with."""
+    if machine.fit_status_ == "converged":
+        checkpoint.remove()
+    else:
+        run.note(f"{checkpoint.path} stays: the same command goes on from it (--force replaces the model)")
+
+
+# --------------------------------------------------------------------------- time left
 
 
 class TimeLeft:
@@ -65,3 +97,9 @@ def rounded(seconds: float) -> str:
     """
     size, unit = next((each for each in UNITS if seconds >= 1.5 * each[0]), UNITS[-1])
     return f"{max(1, round(seconds / size)):,} {unit}"
+
+
+def in_words(step: Step, n_pairs: int, left: str) -> str:
+    """A line of the solver's history; of a subset with its size."""
+    some = f"{step.n_pairs:,} of {n_pairs:,} pairs: " if 2 * step.n_pairs <= n_pairs else ""
+    return f"{some}KKT gap {step.gap:.2g}, {counted(step.n_support, 'support pair')}{left and f', {left}'}"
