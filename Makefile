@@ -49,7 +49,7 @@ fuzz: env       ## 20,000 mutated model files and 20,000 data files, in watched 
 	$(BIN)/python -m tools.fuzz --targets models --cases 20000
 	$(BIN)/python -m tools.fuzz --targets tables binary lines --cases 6700
 
-faults: env     ## signals, kills, full disks, forks, busy neighbours, memory budgets: a table of what happens
+faults: env     ## signals, kills, resumed fits, full disks, forks, busy neighbours, memory budgets: a table of what happens
 	$(BIN)/python -m tools.faults
 
 audit: env      ## known vulnerabilities of what requirements.lock names (asks the package index)

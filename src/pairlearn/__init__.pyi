@@ -34,6 +34,7 @@ from .pairs import Pairs as Pairs
 from .pairs import all_pairs as all_pairs
 from .persist import load as load
 from .persist import save as save
+from .persist.checkpoint import Checkpoint as Checkpoint
 from .records.matcher import RecordMatcher as RecordMatcher
 from .records.table import Records as Records
 from .scorers.explain import explain as explain

@@ -57,6 +57,10 @@ class ClusterWarning(UserWarning):
     """Scheduler or workers are gone; the message says what becomes of the work."""
 
 
+class CheckpointWarning(UserWarning):
+    """What a fit has found so far could not be written; it goes on."""
+
+
 class MovedWarning(FutureWarning):
     """A name has moved; the message says where to."""
 

@@ -14,3 +14,5 @@ Precision = type[np.floating[Any]]
 Bools = NDArray[np.bool_]
 Examples = Any
 """A 2-D array, a sparse matrix or a sequence of any objects; rows are examples."""
+UNSAVED = {"saved": False}
+"""Metadata of a field of a value that model files do not hold."""

@@ -17,23 +17,23 @@ from pairlearn.machines.machine import PairMachine
 SIGNATURES: dict[str, tuple[str, str]] = {
     "PairSVC": (
         "kernel base C tol class_weight time_budget memory_budget random_state",
-        "warm_start mirrored solver callback",
+        "warm_start mirrored solver callback checkpoint",
     ),
     "PairRanker": (
         "kernel base C draws tol time_budget memory_budget random_state",
-        "warm_start mirrored solver callback",
+        "warm_start mirrored solver callback checkpoint",
     ),
     "PairSVR": (
         "kernel base C epsilon tol time_budget memory_budget random_state",
-        "warm_start mirrored solver callback",
+        "warm_start mirrored solver callback checkpoint",
     ),
     "OneClassPairSVM": (
         "kernel base nu tol time_budget memory_budget random_state",
-        "warm_start mirrored solver callback",
+        "warm_start mirrored solver callback checkpoint",
     ),
     "OneClassPairSphere": (
         "kernel base nu tol time_budget memory_budget random_state",
-        "warm_start solver callback",
+        "warm_start solver callback checkpoint",
     ),
     "TransductivePairSVC": (
         "kernel base C C_unlabelled positive_share max_switches anneal tol time_budget memory_budget random_state",
@@ -126,7 +126,7 @@ def seeds(monkeypatch: pytest.MonkeyPatch, random_state: int | None, times: int 
     known = module.solver_for
 
     def noted(*arguments: Any) -> Any:
-        found.append(arguments[-1])
+        found.append(arguments[4])
         return known(*arguments)
 
     monkeypatch.setattr(module, "solver_for", noted)

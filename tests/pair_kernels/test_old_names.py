@@ -12,9 +12,10 @@ import safetensors
 import safetensors.numpy
 
 import pairlearn as pl
-from pairlearn import pair_kernels, persist
+from pairlearn import pair_kernels
 from pairlearn.errors import MovedWarning
 from pairlearn.pair_kernels import gaussian, group_linear, power
+from pairlearn.persist.documents import digest
 
 CALLS: dict[str, tuple[tuple[Any, ...], pair_kernels.PairKernel, str]] = {
     "outer_power": (("wedge", 3, 0.5), power("wedge", 3, 0.5), "pair_kernels.power;"),
@@ -64,7 +65,7 @@ def test_files_with_the_old_names_of_classes_are_read(tmp_path: Path) -> None:
     assert '"ViewKernel"' in text
     assert '"ModelScores"' in text
     document["content"] = json.loads(text.replace('"ViewKernel"', '"Seen"').replace('"ModelScores"', '"Scored"'))
-    document["sha256"] = persist._digest(document, tensors)
+    document["sha256"] = digest(document, tensors)
     safetensors.numpy.save_file(tensors, path, metadata={"pairlearn": json.dumps(document)})
     loaded = pl.load(path)
     np.testing.assert_array_equal(loaded.decision_function(pairs), model.decision_function(pairs))

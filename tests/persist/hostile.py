@@ -10,7 +10,7 @@ from typing import Any
 import safetensors
 import safetensors.numpy
 
-from pairlearn import persist
+from pairlearn.persist.documents import digest
 
 Change = Callable[[Any], Any]
 
@@ -24,7 +24,7 @@ def rewritten(path: Path, change: Change = lambda document: None, arrays: dict[s
     tensors.update(arrays or {})
     change(document)
     if "content" in document:
-        document["sha256"] = persist._digest(document, tensors)
+        document["sha256"] = digest(document, tensors)
     safetensors.numpy.save_file(tensors, path, metadata={"pairlearn": json.dumps(document)})
 
 

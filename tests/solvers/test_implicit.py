@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -170,3 +172,11 @@ def test_a_constant_optimum_ends_with_a_true_gap(monkeypatch: pytest.MonkeyPatch
     found = implicit.Implicit(most=500, seed=0, max_rounds=3).solve(everyone, solved_by(kernel))
     assert found.status != Status.CONVERGED
     assert found.gap > 1e-3
+
+
+def test_what_was_learnt_without_a_list_can_be_saved(tmp_path: Path) -> None:
+    found = pl.PairSVC("metric", "linear", solver="implicit", random_state=0).fit(PAIRS, pl.ClassLabels(CLASSES))
+    pl.save(found, tmp_path / "model.safetensors")
+    again = pl.load(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(again.decision_function(PAIRS), found.decision_function(PAIRS))
+    assert str(again.plan_) == str(found.plan_)

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 
-from tools.faults import Row, disk, signals, workers
+from tools.faults import Row, disk, resuming, signals, workers
 from tools.faults.jobs import JOBS
 
 
@@ -26,6 +26,7 @@ def budgets(quick: bool) -> list[Row]:
 
 SECTIONS: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
     "signals": lambda options: signals.run(8 if options.quick else 50, options.jobs),
+    "resume": lambda options: resuming.run(6 if options.quick else 20),
     "disk": lambda options: disk.run(),
     "workers": lambda options: workers.run(),
     "budgets": lambda options: budgets(options.quick),

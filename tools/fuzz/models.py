@@ -20,6 +20,7 @@ import safetensors.numpy
 
 import pairlearn as pl
 from pairlearn import persist
+from pairlearn.persist.documents import digest
 from pairlearn.persist.files import opened, parsed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -242,7 +243,7 @@ def _change(rng: Rng, document: Any) -> None:
 
 def _file(document: Any, tensors: Any, valid: bool) -> bytes:
     try:
-        document["sha256"] = persist._digest(document, tensors) if valid else "0"
+        document["sha256"] = digest(document, tensors) if valid else "0"
     except (KeyError, TypeError):
         document["sha256"] = "0"
     return safetensors.numpy.save(tensors, metadata={"pairlearn": json.dumps(document)})

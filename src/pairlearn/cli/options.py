@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 FORMATS = ".csv, .tsv, .jsonl, .parquet, .npz or .npy; - for standard input"
 TABLE, PAIRS, OUTPUT = "The table of examples", "The table of pairs", "Output"
 RIGHT = "The table of right examples, if they are of another kind"
+LONG = "Long runs"
 
 HELP = {"help_option_names": ["-h", "--help"]}
 
@@ -89,6 +90,15 @@ Prior = Annotated[
 Seed = Annotated[int, typer.Option(help="Seed of every random choice.")]
 RightExamples = Annotated[Path | None, typer.Option(help="Table of the right examples.", rich_help_panel=RIGHT)]
 TimeBudget = Annotated[float | None, typer.Option(help="Seconds after which the best model so far is kept.")]
+CheckpointFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--checkpoint",
+        help="File for what was found so far; the same command goes on from it, and removes it at the end.",
+        rich_help_panel=LONG,
+    ),
+]
+CheckpointEvery = Annotated[float, typer.Option(min=0.0, help="Seconds between two checkpoints.", rich_help_panel=LONG)]
 MemoryBudget = Annotated[str | None, typer.Option(help="Most memory to use, e.g. 4GB. Default: 60 % of what is free.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist already.", rich_help_panel=OUTPUT)]
 AsJson = Annotated[

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -88,10 +88,3 @@ def on_workers(operator: PairOperator) -> PairOperator:
     """The same operator, with products by the workers of the cluster where one is in use for so many pairs."""
     cluster = active(operator.n_pairs)
     return operator if cluster is None or not isinstance(operator, Divisible) else ClusterOperator(operator, cluster)
-
-
-def while_helped(operator: PairOperator, callback: Callable[[Any], bool | None] | None) -> Any:
-    """The callback, which also stops a solver whose cluster is lost: its last coefficients are worth keeping."""
-    if not isinstance(operator, ClusterOperator):
-        return callback
-    return lambda progress: operator.lost or (callback is not None and bool(callback(progress)))

@@ -40,7 +40,7 @@ def write_whole(path: str | Path, content: bytes) -> None:
     """
     target = check_target(path)
     with naming(path):
-        _remove_orphans(target.parent)
+        remove_orphans(target.parent)
         with _draft(target.parent) as file:
             _fill(file, content, target)
 
@@ -87,7 +87,8 @@ def _draft(directory: Path) -> IO[bytes]:
         file.close()
 
 
-def _remove_orphans(directory: Path) -> None:
+def remove_orphans(directory: Path) -> None:
+    """Remove the drafts in this directory that killed processes have left."""
     for draft in directory.glob(DRAFT.format("*")):
         with suppress(OSError), open(draft, "rb") as file:
             if lock(file, wait=False):

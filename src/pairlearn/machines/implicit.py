@@ -69,8 +69,8 @@ def setting_for(machine: PairMachine, pairs: Pairs) -> Setting:
     """The setting, or why there is none, as an InputError."""
     if pairs.triangle is None:
         raise InputError(NO + "of pl.all_pairs(examples)")
-    if machine.mirrored:
-        raise InputError(NO + "with mirrored=False")
+    if machine.mirrored or machine.checkpoint is not None:
+        raise InputError(NO + "with mirrored=False, and without a checkpoint")
     kernel = pair_kernel(machine.kernel).on(as_kernel(machine.base))
     tables, views, rest = kernel.split()
     if kernel.symmetry != "symmetric" or len(tables) != 1 or views or rest is not None:
@@ -96,7 +96,7 @@ def is_wanted(machine: PairMachine, pairs: Pairs) -> bool:
     """Whether these pairs should not be listed: they are many, or there is no memory for a list."""
     if machine.solver == "implicit":
         return True
-    if machine.solver != "auto" or pairs.triangle is None:
+    if machine.solver != "auto" or pairs.triangle is None or machine.checkpoint is not None:
         return False
     try:
         refuse_large(pair_kernel(machine.kernel).on(as_kernel(machine.base)), pairs, 1, machine.memory_budget)

@@ -8,7 +8,7 @@ kernel becomes an operator within the memory budget (`operation_for`), a solver 
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Literal, Self, dataclass_transform
 
@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from pairlearn.cluster.operator import on_workers, while_helped
+from pairlearn.cluster.operator import ClusterOperator, on_workers
 from pairlearn.errors import ConstantWarning, InputError, warn_user
 from pairlearn.examples import check_sides
 from pairlearn.features import note_features, same_features
@@ -27,6 +27,7 @@ from pairlearn.kernels.rows import is_positive
 from pairlearn.linalg.held import held_bytes
 from pairlearn.linalg.room import give_back
 from pairlearn.machines.parameters import constructor, parameter
+from pairlearn.machines.resuming import Journey, Store
 from pairlearn.machines.scale import Scale
 from pairlearn.machines.start import carry_over
 from pairlearn.machines.symmetry import Mirrored, sign_of
@@ -37,7 +38,7 @@ from pairlearn.pairs import as_pairs
 from pairlearn.solvers import Callback, Solution, solver_for
 from pairlearn.solvers.clock import Clock
 from pairlearn.solvers.implicit import Outcome
-from pairlearn.solvers.problem import Problem, Status
+from pairlearn.solvers.problem import Keeper, Problem, Progress, Status
 from pairlearn.solvers.start import feasible
 from pairlearn.types import Bools, Examples, Floats, Ints
 
@@ -79,6 +80,7 @@ class PairMachine(BaseEstimator):
     mirrored: Mirrored = False
     solver: Literal["auto", "active_set", "nested", "newton", "interior", "splitting", "implicit", "smo"] = "auto"
     callback: Callback | None = None
+    checkpoint: Store | None = None
 
     def __init_subclass__(cls, parameters: str | None = None, **options: Any) -> None:
         if parameters is not None:
@@ -126,8 +128,17 @@ class PairMachine(BaseEstimator):
         """
         if self.mirrored:
             training, problem = training.mirrored(problem)
-        operation = operation_for(self, training)
-        solution = solve(self, problem, operation, self._start(training, problem, scale), training.clock)
+        journey = Journey(self, training, problem)
+        return self._followed(journey, training, problem, operation_for(self, training), scale)
+
+    def _followed(
+        self, journey: Journey, training: Training, problem: Problem, operation: Operation, scale: Scale = ONE
+    ) -> Solution:
+        """Solve from where an earlier run was broken off, or from the usual start, and keep the learnt function."""
+        resumed = journey.start(problem)
+        start = self._start(training, problem, scale) if resumed is None else resumed
+        solution = journey.end(solve(self, problem, operation, start, training.clock, journey))
+        self.n_runs_, self.total_seconds_ = journey.state.runs, journey.seconds
         self._keep(solution, problem, operation, training, scale)
         return solution
 
@@ -170,7 +181,8 @@ class PairMachine(BaseEstimator):
         self.fit_seconds_ = seconds
         self.fit_verdict_ = self._verdict(solution)
         if solution.status is not Status.CONVERGED:
-            advice = ADVICE.get(solution.status, "the model is usable, and warm_start=True continues from here")
+            again = "warm_start=True continues" if self.checkpoint is None else "the same fit again continues"
+            advice = ADVICE.get(solution.status, f"the model is usable, and {again} from here")
             warn_user(f"{self.fit_verdict_}; {advice}", ConvergenceWarning)
         elif n_support == 0:
             warn_user(CONSTANT.format(self.function_.bias), ConstantWarning)
@@ -241,11 +253,33 @@ def operation_for(machine: PairMachine, training: Training) -> Operation:
     return replace(operation, operator=on_workers(operation.operator))
 
 
-def solve(machine: PairMachine, problem: Problem, operation: Operation, start: Floats | None, clock: Clock) -> Solution:
+def solve(
+    machine: PairMachine, problem: Problem, operation: Operation, start: Floats | None, clock: Clock, journey: Journey
+) -> Solution:
     """The solution by the machine's solver, from `start` (None: zero), in the time that the clock has left."""
     seed = fresh_seed() if machine.random_state is None else machine.random_state
-    solver = solver_for(machine.solver, machine.tol, clock.budget, operation.plan.memory, seed)
-    return solver.solve(problem, operation.operator, start, while_helped(operation.operator, machine.callback))
+    memory, before = operation.plan.memory - journey.nbytes, journey.before
+    solver = solver_for(machine.solver, machine.tol, clock.budget, memory, seed, before.begun, before.reached)
+    operator, watch = operation.operator, journey.watch
+    return solver.solve(
+        problem, operator, start, Helped(operator, watch) if isinstance(operator, ClusterOperator) else watch
+    )
+
+
+@dataclass
+class Helped(Keeper):
+    """A callback that also stops a solver whose cluster is lost: its last coefficients are worth keeping."""
+
+    operator: ClusterOperator
+    callback: Callback | None
+
+    def keep(self, theta: Floats, line: Progress, by: str) -> None:
+        """Coefficients, for whoever keeps them."""
+        if isinstance(self.callback, Keeper):
+            self.callback.keep(theta, line, by)
+
+    def __call__(self, line: Progress) -> bool:
+        return self.operator.lost or (self.callback is not None and bool(self.callback(line)))
 
 
 def fresh_seed() -> int:

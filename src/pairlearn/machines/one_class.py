@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from pairlearn.errors import InputError
-from pairlearn.machines.machine import PairMachine, operation_for, solve
+from pairlearn.machines.machine import PairMachine, operation_for
 from pairlearn.machines.parameters import parameter
+from pairlearn.machines.resuming import Journey
 from pairlearn.machines.symmetry import Mirrored
 from pairlearn.machines.training import Training
 from pairlearn.pairs import as_pairs
@@ -52,7 +53,8 @@ class _OneClass(OutlierMixin, PairMachine):
 
 class OneClassPairSVM(
     _OneClass,
-    parameters="kernel base nu tol time_budget memory_budget random_state * warm_start mirrored solver callback",
+    parameters="kernel base nu tol time_budget memory_budget random_state"
+    " * warm_start mirrored solver callback checkpoint",
 ):
     """ν one-class machine: the hyperplane farthest from the origin that leaves at most a share ν of pairs behind.
 
@@ -60,7 +62,8 @@ class OneClassPairSVM(
 
     Parameters
     ----------
-    kernel, base, tol, time_budget, memory_budget, random_state, warm_start, mirrored, solver, callback : as in PairSVC.
+    kernel, base, tol, time_budget, memory_budget, random_state, warm_start, mirrored, solver, callback,
+        checkpoint : as in PairSVC.
     nu : upper bound of the share of outliers among the training pairs, lower bound of that of support pairs.
 
     Examples
@@ -88,7 +91,7 @@ class OneClassPairSVM(
 
 class OneClassPairSphere(
     _OneClass,
-    parameters="kernel base nu tol time_budget memory_budget random_state * warm_start solver callback",
+    parameters="kernel base nu tol time_budget memory_budget random_state * warm_start solver callback checkpoint",
 ):
     """The smallest sphere around the pairs in feature space that leaves at most a share ν of them outside (SVDD).
 
@@ -123,8 +126,7 @@ class OneClassPairSphere(
         # θ = α Σθ turns the linear term into ½ Σθ K(i, i).
         linear = 0.5 * total * operation.operator.diagonal()
         problem = Problem(linear, np.zeros(len(upper)), upper, total=total)
-        solution = solve(self, problem, operation, self._start(training, problem), training.clock)
-        self._keep(solution, problem, operation, training)
+        solution = self._followed(Journey(self, training, problem), training, problem, operation)
         self.total_ = total
         # Pairs on the sphere have ½ Σθ K(p, p) − Σ θ_k K(p, k) = bias.
         norm = 2.0 * (solution.objective + float(linear @ solution.coefficients)) / total**2

@@ -24,7 +24,8 @@ from pairlearn.types import Examples, Floats, Ints
 class PairRanker(
     ClassifierMixin,
     PairMachine,
-    parameters="kernel base C draws tol time_budget memory_budget random_state * warm_start mirrored solver callback",
+    parameters="kernel base C draws tol time_budget memory_budget random_state"
+    " * warm_start mirrored solver callback checkpoint",
 ):
     """Preference machine with an antisymmetric pair kernel: g(b, a) = −g(a, b) exactly, g > 0 = left first.
 
@@ -41,7 +42,7 @@ class PairRanker(
     kernel : "difference" (the ranking SVM: g is a difference of utilities), "wedge" (can express cycles), or any
         antisymmetric PairKernel.
     draws : "half" or "drop".
-    base, C, tol, time_budget, memory_budget, random_state, warm_start, solver, callback : as in PairSVC.
+    base, C, tol, time_budget, memory_budget, random_state, warm_start, solver, callback, checkpoint : as in PairSVC.
     mirrored : train on both orders of every pair with an order-invariant kernel, for checking; slower.
 
     Examples

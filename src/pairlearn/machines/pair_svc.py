@@ -23,7 +23,7 @@ class PairSVC(
     ClassifierMixin,
     PairMachine,
     parameters="kernel base C tol class_weight time_budget memory_budget random_state"
-    " * warm_start mirrored solver callback",
+    " * warm_start mirrored solver callback checkpoint",
 ):
     """Classifier of pairs with a symmetric pair kernel, solved exactly.
 
@@ -46,6 +46,12 @@ class PairSVC(
     solver : "auto" chooses between "active_set", "nested", "newton", "interior", "splitting", and "implicit" for
         pl.ClassLabels of very many pairs; "smo" is a reference.
     callback : called with a Progress after every iteration; returning True stops.
+    checkpoint : pl.Checkpoint("run.checkpoint"), a file in which the fit puts by what it has found every minute, and
+        from which the same fit goes on after any end; None for none.
+
+    Attributes
+    ----------
+    n_runs_, total_seconds_ : runs that this fit took with its checkpoint, and the seconds of all of them.
 
     Examples
     --------
@@ -101,7 +107,7 @@ class PairSVC(
         self.support_ = setting.triangle.number(left, right)
         self.support_bounded_ = np.zeros(len(left), dtype=bool)
         self.support_examples_ = setting.listed(left, right).used_examples()
-        self.path_ = "implicit"
+        self.path_, self.n_runs_, self.total_seconds_ = "implicit", 1, clock.seconds
         self._record(outcome, outcome.n_support, clock.seconds)
         note_features(self, pairs)
         self.classes_ = np.array([-1, 1])

@@ -20,7 +20,8 @@ from pairlearn.types import Floats
 class PairSVR(
     RegressorMixin,
     PairMachine,
-    parameters="kernel base C epsilon tol time_budget memory_budget random_state * warm_start mirrored solver callback",
+    parameters="kernel base C epsilon tol time_budget memory_budget random_state"
+    " * warm_start mirrored solver callback checkpoint",
 ):
     """ε-insensitive regression of a number per pair; symmetric or antisymmetric as the kernel is.
 
@@ -36,7 +37,7 @@ class PairSVR(
     C : box of every pair, |θ| ≤ C · weight, in spreads of the targets.
     epsilon : errors up to this size, in spreads of the targets, cost nothing.
     tol : KKT gap at which the solver stops, in spreads of the targets; so are `kkt_gap_` and, squared, `objective_`.
-    time_budget, memory_budget, random_state, warm_start, solver, callback : as in PairSVC.
+    time_budget, memory_budget, random_state, warm_start, solver, callback, checkpoint : as in PairSVC.
     mirrored : train on both orders of every pair, for checking; "symmetric" or "antisymmetric" where the
         kernel is only order-invariant.
 

@@ -12,6 +12,7 @@ from pairlearn.errors import InputError
 from pairlearn.machines.machine import PairMachine, check_positive, operation_for, solve
 from pairlearn.machines.pair_svc import classification
 from pairlearn.machines.parameters import parameter
+from pairlearn.machines.resuming import Journey, Store
 from pairlearn.machines.training import Training
 from pairlearn.pairs import Pairs, check_signs
 from pairlearn.solvers import Solution
@@ -79,6 +80,7 @@ class TransductivePairSVC(
     max_switches: int | None = None
     anneal: tuple[float, ...] = (0.01, 0.1, 1.0)
     warm_start: bool = parameter(default=False, init=False)
+    checkpoint: Store | None = parameter(default=None, init=False)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from Pairs (or an (n, 2, d) array) and labels ±1, 0 for unlabelled pairs."""
@@ -91,6 +93,7 @@ class TransductivePairSVC(
         switcher = _Switcher(self, training, labels, boxes)
         solution = switcher.run()
         self._keep(solution, switcher.problem, switcher.operation, switcher.trained)
+        self.n_runs_, self.total_seconds_ = 1, self.fit_seconds_
         self.transduction_: Ints = switcher.labels.astype(np.int64)
         self.switching_ = tuple(switcher.history)
         self.classes_ = np.array([-1, 1])
@@ -179,7 +182,8 @@ class _Switcher:
         """The machine for the current labels, from the last solution."""
         _, self.problem = self._problem(box)
         start = None if last is None else feasible(last.coefficients, self.problem)
-        solution = solve(self.machine, self.problem, self.operation, start, self.training.clock)
+        journey = Journey(self.machine, self.trained, self.problem)
+        solution = solve(self.machine, self.problem, self.operation, start, self.training.clock, journey)
         # The plan tells what the largest of all solves took.
         return solution if last is None else replace(solution, taken=max(solution.taken, last.taken))
 

@@ -3,38 +3,31 @@
 Loading builds values of a closed list of classes and checks every field; nothing in a file is ever executed.
 `known` is that list, with the `transformers` that pipelines may have; `schemas` says what each class may hold, in the
 words of `kinds`, and `rules` what else must hold; `files` reads a file within bounds, `values` turns models into JSON
-and arrays and back, and `about` has the notes. The document holds `format`, `version`, the `pairlearn` that wrote it,
-`about`, a checksum of all, and the content: {"class": name, "params": {…}, "fitted": {…}}, arrays by the name of their
-tensor (docs/model-format.md, written from the same table). The same model gives the same bytes.
+and arrays and back, `documents` writes and reads both with a checksum, and `about` has the notes. `checkpoint` keeps
+fits that are under way in files of the same kind. The document holds `format`, `version`, the `pairlearn` that wrote
+it, `about`, a checksum of all, and the content: {"class": name, "params": {…}, "fitted": {…}}, arrays by the name of
+their tensor (docs/model-format.md, written from the same table). The same model gives the same bytes.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import safetensors.numpy
-
-from pairlearn._version import __version__
-from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
 from pairlearn.on_examples import is_pipeline
 from pairlearn.persist.about import check_notes, described
-from pairlearn.persist.files import ModelFile, Tensors, check_depth, in_one_line, opened, parsed, too_deep
+from pairlearn.persist.documents import Format
+from pairlearn.persist.files import Tensors, check_depth, opened, too_deep
 from pairlearn.persist.known import MODELS
-from pairlearn.persist.rules import DAMAGE
 from pairlearn.persist.schemas import check_fitted
 from pairlearn.persist.values import Arrays, check_texts, content_of, model_of
 from pairlearn.scorers.scorer import as_scorer
 
-FORMAT = "pairlearn model"
 VERSION = 2
 """2 since 0.2: notes, pipelines and galleries; the checksum covers the whole document. 1 is still read."""
+MODEL = Format("model", VERSION, "take a copy or save the model again")
 
 
 def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None) -> None:
@@ -52,16 +45,8 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
     """
     _check_kind(model)
     tensors: Tensors = {}
-    document = {
-        "format": FORMAT,
-        "version": VERSION,
-        "pairlearn": __version__,
-        "about": check_notes(about),
-        "content": _content(model, tensors),
-    }
-    document["sha256"] = _digest(document, tensors)
-    metadata = {"pairlearn": json.dumps(document, allow_nan=False)}
-    write_whole(path, safetensors.numpy.save(tensors, metadata=metadata))
+    parts = {"about": check_notes(about), "content": _content(model, tensors)}
+    MODEL.write(path, parts, tensors)
 
 
 def _content(model: Any, tensors: Tensors) -> dict[str, Any]:
@@ -76,13 +61,8 @@ def _content(model: Any, tensors: Tensors) -> dict[str, Any]:
 
 def load(path: str | Path) -> Any:
     """Load a model that `save` wrote; its decision values are the same to the last bit."""
-    with opened(Path(path)) as file:
-        document = _document(file, Path(path))
-        with _noticing_damage(path):
-            tensors = file.tensors()
-    with _noticing_damage(path):
-        if document["sha256"] != _digest(document, tensors):
-            raise InputError("its checksum is wrong")
+    document, tensors = MODEL.read(Path(path))
+    with MODEL.noticing_damage(path):
         check_texts(document["content"], tensors)
         model = model_of(document["content"], Arrays(tensors))
         _check_kind(model)
@@ -104,8 +84,8 @@ def read_about(path: str | Path) -> dict[str, Any]:
     ('EuclidBaseline', {'threshold': -2.5}, {'data': 'faces.csv'})
     """
     with opened(Path(path)) as file:
-        document = _document(file, Path(path))
-    with _noticing_damage(path):
+        document = MODEL.document(file, Path(path))
+    with MODEL.noticing_damage(path):
         return {
             **described(document["content"], {name: str(entry) for name, entry in file.entries.items()}),
             "about": dict(document.get("about", {})),
@@ -126,42 +106,3 @@ def _check_kind(model: Any) -> None:
     if hasattr(model, "best_estimator_"):
         raise InputError(f"a {name} is a search, not a model; save its best_estimator_")
     raise InputError(f"cannot save a {name}; models that can be saved: {', '.join(MODELS)}")
-
-
-# --------------------------------------------------------------------------- files
-
-
-def _document(file: ModelFile, path: Path) -> dict[str, Any]:
-    """The document of a model file of a version that is known."""
-    text = file.texts.get("pairlearn", "null")
-    with _noticing_damage(path):
-        document = parsed(text) if isinstance(text, str) else None
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise InputError(f"{path} is a safetensors file, but not a pairlearn model")
-    version = document.get("version")
-    if not isinstance(version, int) or version > VERSION:
-        raise InputError(
-            f"{path} was written by a newer pairlearn (format {in_one_line(version)}, this one reads up to {VERSION}); "
-            "upgrade pairlearn"
-        )
-    return document
-
-
-@contextmanager
-def _noticing_damage(path: str | Path) -> Iterator[None]:
-    try:
-        yield
-    except DAMAGE as error:
-        raise InputError(f"{path} is damaged: {in_one_line(error)}; take a copy or save the model again") from error
-
-
-def _digest(document: dict[str, Any], tensors: Tensors) -> str:
-    """Checksum of all but itself; of format 1, which had no notes, of content and tensors."""
-    parts = {name: part for name, part in document.items() if name != "sha256"}
-    covered = parts["content"] if document["version"] == 1 else parts
-    digest = hashlib.sha256(json.dumps(covered, sort_keys=True).encode())
-    for name in sorted(tensors):
-        array = tensors[name]
-        digest.update(f"{name} {array.dtype} {array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-    return digest.hexdigest()

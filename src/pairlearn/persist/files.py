@@ -86,25 +86,25 @@ class ModelFile:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[ModelFile]:
+def opened(path: Path, what: str = "model") -> Iterator[ModelFile]:
     """The file at this path, with its head checked; only regular files are read, for others may have no end."""
     try:
         there, is_dir = path.exists(), path.is_dir()
     except (OSError, ValueError) as error:  # longer than names may be, or with a zero in it
         said = getattr(error, "strerror", None) or error
-        raise InputError(f"there is no model file {str(path)[:60]!r}: {said}") from error
+        raise InputError(f"there is no {what} file {str(path)[:60]!r}: {said}") from error
     if is_dir:
-        raise InputError(f"{path} is a directory; name the model file in it")
+        raise InputError(f"{path} is a directory; name the {what} file in it")
     if not there:
-        raise InputError(f"there is no model file {path}")
+        raise InputError(f"there is no {what} file {path}")
     if not path.is_file():
-        raise InputError(f"{path} is not a regular file but a device, a pipe or a socket; copy the model to a file")
+        raise InputError(f"{path} is not a regular file but a device, a pipe or a socket; copy the {what} to a file")
     with _stream(path) as stream:
         try:
             file = _with_head(stream, path.stat().st_size)
         except (ValueError, RecursionError, TypeError, KeyError) as error:
             raise InputError(
-                f"{path} is not a model file, or it is truncated or damaged ({in_one_line(error)})"
+                f"{path} is not a {what} file, or it is truncated or damaged ({in_one_line(error)})"
             ) from error
         yield file
 

@@ -7,7 +7,7 @@ what has no line has the kind of its annotation. What no field tells by itself i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import Field, dataclass, fields, is_dataclass, replace
 from inspect import signature
 from typing import Any, get_type_hints
 
@@ -80,8 +80,8 @@ from pairlearn.solvers.problem import Progress
 Fields = dict[str, Kind]
 INT32 = 2**31 - 1
 """The largest number that compiled libraries take for a length or a cost."""
-NOT_SAVED = ("callback", "progress", "memory", "n_jobs")
-"""Parameters that belong to the session and not to the model: functions, the cache of a pipeline, threads."""
+NOT_SAVED = ("callback", "checkpoint", "progress", "memory", "n_jobs")
+"""Parameters that belong to the session and not to the model: functions, files, the cache of a pipeline, threads."""
 
 
 # --------------------------------------------------------------------------- models within models
@@ -226,7 +226,8 @@ FIELDS: dict[str, Fields] = {
         **_of(NUMBER, "kkt_gap_", "objective_"),
         "fit_status_": TEXT,
         "fit_verdict_": sometimes(TEXT),
-        "fit_seconds_": sometimes(NUMBER),
+        **_of(sometimes(NUMBER), "fit_seconds_", "total_seconds_"),
+        "n_runs_": sometimes(COUNT),
         **_of(COUNT, "n_support_", "n_iter_"),
         "history_": several(value(Progress)),
         "plan_": value(Plan),
@@ -408,10 +409,16 @@ def schema_of(kind: type[Any]) -> Schema:
     return _KNOWN[kind]
 
 
+def saved_fields(kind: type[Any]) -> list[Field[Any]]:
+    """The fields of a frozen value that files hold."""
+    return [field for field in fields(kind) if field.metadata.get("saved", True)]
+
+
 def _made_schema(kind: type[Any]) -> Schema:
     table = {name: line for base in reversed(kind.__mro__) for name, line in FIELDS.get(base.__name__, {}).items()}
     frozen = is_dataclass(kind)
-    given = {name: one for name, one in signature(kind).parameters.items() if frozen or name not in NOT_SAVED}
+    held = {field.name for field in saved_fields(kind)} if frozen else set(signature(kind).parameters) - set(NOT_SAVED)
+    given = {name: one for name, one in signature(kind).parameters.items() if name in held}
     told = {} if is_transformer(kind) else _annotations(kind)
     parameters = {name: table.get(name) or told.get(name) or PLAIN for name in given}
     learnt = {name: line for name, line in (told | table).items() if name.endswith("_") or name == "_scaler"}

@@ -7,7 +7,7 @@ JSON has no tuples, infinities, numbers of a given width or arrays. What it lack
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from math import isfinite
 from typing import Any
 
@@ -20,7 +20,7 @@ from pairlearn.persist.files import FREE, Tensors
 from pairlearn.persist.kinds import LARGEST, NUMBER, TEXT, WIDEST, check_fields, indices, shown
 from pairlearn.persist.known import ANY, MODELS, VALUES, known
 from pairlearn.persist.rules import check_rules
-from pairlearn.persist.schemas import NOT_SAVED, is_fitted, schema_of
+from pairlearn.persist.schemas import NOT_SAVED, is_fitted, saved_fields, schema_of
 from pairlearn.persist.transformers import TRANSFORMERS, is_transformer
 
 WHOLE = tuple(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64))
@@ -74,7 +74,7 @@ def params_of(model: Any) -> Parts:
 
 
 def _fields(value: Any) -> Parts:
-    return {field.name: getattr(value, field.name) for field in fields(value)}
+    return {field.name: getattr(value, field.name) for field in saved_fields(type(value))}
 
 
 def _learnt(model: Any) -> Parts:

@@ -58,17 +58,22 @@ class Solver(Protocol):
         """A valid solution with its certified gap, whatever made it stop."""
 
 
-def solver_for(name: str, tol: float, time_budget: float | None, memory: float, seed: int) -> Solver:
-    """The solver of this name with these limits; `memory` is what it may take, in bytes."""
+def solver_for(
+    name: str, tol: float, time_budget: float | None, memory: float, seed: int, begun: str = "", reached: int = 0
+) -> Solver:
+    """The solver of this name with these limits; `memory` is what it may take, in bytes.
+
+    `begun` and `reached` say where a start comes from (`Auto`); those that end with the active set go on with it.
+    """
     if name == "smo":
         return PlainSMO(tol=tol, time_budget=time_budget, memory=min(memory, PlainSMO.memory))
     active = ActiveSet(tol=tol, time_budget=time_budget, memory=memory, seed=seed)
     solvers: dict[str, Callable[[], Solver]] = {
-        "auto": lambda: Auto(active),
+        "auto": lambda: Auto(active, begun, reached),
         "active_set": lambda: active,
-        "nested": lambda: Nested(active),
-        "newton": lambda: Newton(active),
-        "interior": lambda: Interior(active),
+        "nested": lambda: Nested(active, reached),
+        "newton": lambda: active if begun == "ActiveSet" else Newton(active),
+        "interior": lambda: active if begun == "ActiveSet" else Interior(active),
         "splitting": lambda: Splitting(tol=tol, time_budget=time_budget, memory=memory, seed=seed),
     }
     if name not in solvers:

@@ -77,6 +77,10 @@ class Auto:
     """
 
     active: ActiveSet = field(default_factory=ActiveSet)
+    begun: str = ""
+    """The solver, by the name of its class, that a start comes from: it goes on with it."""
+    reached: int = 0
+    """Pairs of the subset that a start was guessed from; 0 for a start of all pairs."""
 
     def solve(
         self,
@@ -89,9 +93,10 @@ class Auto:
         ways = list(self.ways(problem, operator))
         least = RATES.seconds(0.0, LEAST * len(problem))
         for way in ways:
-            if start is None and way.seconds <= way.sure * least:
-                return way.solver.solve(problem, operator, None, callback)
+            if type(way.solver).__name__ == self.begun or (start is None and way.seconds <= way.sure * least):
+                return way.solver.solve(problem, operator, start, callback)
         climb = Climb(self.active, problem, operator, callback)
+        start = climb.resumed(start, self.reached)
         late = self._watch(climb, ways)
         while start is None and climb.goes_on:
             climb.advance()
@@ -106,7 +111,7 @@ class Auto:
         late: list[Way] = []
 
         def leave(step: Progress) -> bool:
-            spent, whole = sum(climb.relay.costs), climb.relay.n_pairs == len(climb.problem)
+            spent, whole = sum(climb.relay.costs), step.n_pairs == len(climb.problem)
             found = [way for way in ways if way.would_have_saved(spent, step, whole=whole) and way.has_time(climb)]
             if not found or step.gap <= NEAR * self.active.tol:
                 return False

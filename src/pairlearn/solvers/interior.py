@@ -130,5 +130,6 @@ class _Path:
             n_support=int(np.count_nonzero(x)),
             working_set=len(x),
             seconds=0.0,
+            n_pairs=len(x),
         )
-        return self.relay(line)
+        return self.relay(line)  # every pair is free on the path, so that no solver could go on from its coefficients

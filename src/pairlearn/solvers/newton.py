@@ -266,5 +266,6 @@ class _Descent:
             n_support=int(np.count_nonzero(self.theta)),
             working_set=int(np.count_nonzero(self.slope)),
             seconds=0.0,
+            n_pairs=len(self.theta),
         )
-        return self.relay(line)
+        return self.relay(line)  # θ_h tells little of the function that the next step starts from: nobody keeps it

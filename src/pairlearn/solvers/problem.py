@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
 from pairlearn.solvers.box import Box
 from pairlearn.solvers.clock import Clock
 from pairlearn.solvers.tuning import RATES
-from pairlearn.types import Floats
+from pairlearn.types import UNSAVED, Floats
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Progress:
-    """One line of a solver's history; gap, objective and support are those of the pairs at hand, all or a subset."""
+    """One line of a solver's history; gap, objective and support are those of the `n_pairs` at hand, all or a subset.
+
+    `n_pairs` is for whoever watches: model files do not hold it.
+    """
 
     iteration: int
     gap: float
@@ -78,10 +82,39 @@ class Progress:
     n_support: int
     working_set: int
     seconds: float
+    n_pairs: int = field(default=0, compare=False, metadata=UNSAVED)
 
 
 Callback = Callable[[Progress], bool | None]
 """Called after each iteration; returning True stops the solver."""
+
+
+class Keeper(ABC):
+    """A callback that is shown the coefficients of a line before the line itself."""
+
+    @abstractmethod
+    def keep(self, theta: Floats, line: Progress, by: str) -> None:
+        """Coefficients that the solver `by` (the name of its class) could go on from; they change afterwards.
+
+        θ of fewer pairs than all comes from a subset. The gap of a line is infinite where nobody has looked at all
+        pairs: θ was then guessed from a subset of `line.n_pairs`.
+        """
+
+    @abstractmethod
+    def __call__(self, line: Progress) -> bool | None:
+        """Whether to stop, as of any callback."""
+
+
+def tell(callback: Callback | None, line: Progress, theta: Floats, by: str) -> bool:
+    """Show a line, and its coefficients to whoever keeps them; whether to stop.
+
+    >>> import numpy as np
+    >>> tell(lambda line: line.gap < 0.1, Progress(0, 0.01, 0.0, 0, 2, 0.0), np.zeros(2), "ActiveSet")
+    True
+    """
+    if isinstance(callback, Keeper):
+        callback.keep(theta, line, by)
+    return bool(callback(line)) if callback is not None else False
 
 
 @dataclass(frozen=True)
@@ -104,7 +137,7 @@ class Solution:
     path: str = ""
 
 
-class Relay:
+class Relay(Keeper):
     """One history of several solvers that follow each other: a callback for each of them.
 
     It numbers their lines through, tells the time since the first began, and asks.
@@ -122,8 +155,6 @@ class Relay:
         self.costs: list[float] = []
         """About how many seconds each step took, by counted work: its factors, the working set's matrix several times,
         and passes over all pairs. The clock would tell of what else this machine does."""
-        self.n_pairs = 0
-        """Pairs that the solver at work looks at."""
         self.factored = 0.0
         """Operations of factors that it has counted so far."""
         self.leave: Callable[[Progress], bool] | None = None
@@ -131,11 +162,16 @@ class Relay:
         self.left = False
         self._counted = 0.0
 
+    def keep(self, theta: Floats, line: Progress, by: str) -> None:
+        """Hand the coefficients on."""
+        if isinstance(self.callback, Keeper):
+            self.callback.keep(theta, line, by)
+
     def __call__(self, progress: Progress) -> bool:
         """Keep the line; whether the user wants to stop."""
         self.lines.append(replace(progress, iteration=len(self.lines), seconds=self.clock.seconds))
         new = self.factored - self._counted if self.factored >= self._counted else self.factored
-        self.costs.append(RATES.seconds(new, 5.0 * progress.working_set**2 + 60.0 * self.n_pairs))
+        self.costs.append(RATES.seconds(new, 5.0 * progress.working_set**2 + 60.0 * progress.n_pairs))
         self._counted = self.factored
         if self.callback is not None and self.callback(self.lines[-1]):
             return True

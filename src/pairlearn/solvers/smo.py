@@ -14,7 +14,7 @@ from pairlearn.solvers.active.stagnation import Stagnation
 from pairlearn.solvers.box import kkt_gap
 from pairlearn.solvers.certificate import finish
 from pairlearn.solvers.clock import Clock, Pace
-from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status
+from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status, tell
 from pairlearn.solvers.tuning import TUNING
 from pairlearn.types import Floats
 
@@ -152,9 +152,9 @@ class _Run:
 
     def _report(self, step: int, gap: float) -> bool:
         """Add a line to the history; whether the callback wants to stop."""
-        n_support = int(np.count_nonzero(self.theta))
-        self.history.append(Progress(step, gap, self._objective(), n_support, 2, self.clock.seconds))
-        return bool(self.callback(self.history[-1])) if self.callback is not None else False
+        n_support, n = int(np.count_nonzero(self.theta)), len(self.theta)
+        self.history.append(Progress(step, gap, self._objective(), n_support, 2, self.clock.seconds, n))
+        return tell(self.callback, self.history[-1], self.theta, "PlainSMO")
 
     def _objective(self) -> float:
         p = self.problem

@@ -9,6 +9,8 @@ import typer
 
 from pairlearn.cli.options import (
     AsJson,
+    CheckpointEvery,
+    CheckpointFile,
     Examples,
     Force,
     MemoryBudget,
@@ -68,6 +70,8 @@ def fit(
         bool,
         typer.Option("--reflexive/--no-reflexive", help="Without PAIRS: also pair every example with itself."),
     ] = False,
+    checkpoint: CheckpointFile = None,
+    checkpoint_every: CheckpointEvery = 60.0,
     table_options: TableOptions = TableOptions(),
     right_options: RightOptions = RightOptions(),
     pair_options: PairOptions = PairOptions(),
@@ -76,10 +80,12 @@ def fit(
 ) -> None:
     """Learn from labelled pairs, or from all pairs of classes, and write a model file.
 
-    Ctrl-C ends the training early and keeps the model learnt so far.
+    Ctrl-C ends the training early and keeps the model learnt so far. With --checkpoint the same command goes on where
+    it was, whatever ended it.
     """
     options = dict(locals())
     weights, memory = class_weights(class_weight), memory_bytes(memory_budget)
+    from pairlearn.cli import long_runs
     from pairlearn.cli.run import Run
     from pairlearn.cli.steps import fitting
     from pairlearn.cli.tasks import matrices
@@ -101,9 +107,12 @@ def fit(
     table, right = matrices.tables_of(run, examples, table_options.columns(), right_options, model.base)
     given = None if pairs is None else run.pairs(pairs, *pair_options.names)
     training = fitting.training_of(model, table, right, given, reflexive)
+    kept = long_runs.checkpointed(run, model, checkpoint, checkpoint_every, out)
     notes = fitting.train(model, training)
     fitting.refuse_ignorant(model)
     result = fitting.result_of(model, training, notes, seed)
     fitting.show(run, result)
     run.save(model, out, result)
+    if kept is not None:
+        long_runs.settle(run, model, kept)
     run.finish({"out": str(out), **result})

@@ -14,11 +14,13 @@ import numpy as np
 
 import pairlearn as pl
 from pairlearn.cli.comparison import MODEL, compare, titled
+from pairlearn.cli.long_runs import TimeLeft, in_words
 from pairlearn.cli.run import Run
 from pairlearn.cli.terminal import GapBar, facts, percent, progress_bar, say
 from pairlearn.data.tables import ExampleTable, PairTable
 from pairlearn.errors import (
     ApproximationWarning,
+    CheckpointWarning,
     ConflictWarning,
     ConstantWarning,
     DefinitenessWarning,
@@ -37,7 +39,14 @@ if TYPE_CHECKING:
 
 MOST_SCORED = 200_000
 """Training pairs that are scored for the training figures; beyond that a sample is."""
-SHOWN_WARNINGS = (ApproximationWarning, ConflictWarning, ConstantWarning, DefinitenessWarning, SymmetryWarning)
+SHOWN_WARNINGS = (
+    ApproximationWarning,
+    CheckpointWarning,
+    ConflictWarning,
+    ConstantWarning,
+    DefinitenessWarning,
+    SymmetryWarning,
+)
 OWN_WORDS: dict[type[Warning], str] = {
     DefinitenessWarning: "the base kernel is not known to be positive semidefinite; a sample of the examples showed "
     "nothing against it",
@@ -128,7 +137,7 @@ def _given_pairs(machine: Any, table: ExampleTable, right: ExampleTable | None, 
 
 def train(machine: Any, training: Any) -> list[str]:
     """Fit with a progress bar; Ctrl-C ends it early. Returns warnings for the reader."""
-    with warnings.catch_warnings(record=True) as caught, _watched(machine.tol, machine.time_budget) as report:
+    with warnings.catch_warnings(record=True) as caught, _watched(machine, len(training.pairs)) as report:
         warnings.simplefilter("always")
         machine.set_params(callback=report).fit(training.pairs, training.labels)
     machine.set_params(callback=None)
@@ -137,14 +146,14 @@ def train(machine: Any, training: Any) -> list[str]:
 
 
 @contextmanager
-def _watched(tol: float, budget: float | None) -> Iterator[Callable[[Step], bool]]:
+def _watched(machine: Any, n_pairs: int) -> Iterator[Callable[[Step], bool]]:
     """A callback that shows progress and answers True after Ctrl-C, which ends the fit after this iteration.
 
     Before the first report nothing was learnt, and Ctrl-C ends the command. The second Ctrl-C breaks off the iteration
     itself, where the solver turns an interrupt into a model, but not after the last, where what was learnt would be
     lost.
     """
-    asked = threading.Event()
+    tol, budget, asked = machine.tol, machine.time_budget, threading.Event()
     latest: list[Step] = []
 
     def interrupt() -> None:
@@ -156,9 +165,10 @@ def _watched(tol: float, budget: float | None) -> Iterator[Callable[[Step], bool
 
     def report(step: Step) -> bool:
         latest[:] = [step]
-        bar.update(step.gap, f"KKT gap {step.gap:.2g}, {counted(step.n_support, 'support pair')}")
+        bar.update(step.gap, in_words(step, n_pairs, pace.after(step)))
         return asked.is_set()
 
+    pace = TimeLeft(tol, n_pairs)
     with progress_bar() as bars, on_interrupt(interrupt):
         bar = GapBar(bars, "learning", tol, state="preparing")
         yield report
@@ -192,6 +202,8 @@ def facts_of(machine: Any, pairs: Pairs, notes: list[str]) -> dict[str, Any]:
         "status": machine.fit_status_,
         "verdict": machine.fit_verdict_,
         "seconds": machine.fit_seconds_,
+        "runs": machine.n_runs_,
+        "total_seconds": machine.total_seconds_,
         "time_budget": machine.time_budget,
         "kkt_gap": machine.kkt_gap_,
         "support_pairs": machine.n_support_,
@@ -262,7 +274,7 @@ def show_facts(run: Run, result: Mapping[str, Any], first: Mapping[str, str], la
         "status": result["status"],
         "KKT gap": f"{result['kkt_gap']:.2g}",
         "support pairs": f"{result['support_pairs']:,}",
-        "time": f"{time.perf_counter() - run.began:.1f} s",
+        "time": f"{time.perf_counter() - run.began:.1f} s{_in_runs(result)}",
         "plan": result["plan"],
         **last,
     }
@@ -270,6 +282,12 @@ def show_facts(run: Run, result: Mapping[str, Any], first: Mapping[str, str], la
     if result["status"] != "converged":
         early = f"Stopped early ({result['status']})"
         say(run.out, f"{early}: the model is usable, but not yet the best one for these pairs.")
+
+
+def _in_runs(result: Mapping[str, Any]) -> str:
+    """What the fit took before this run."""
+    runs = result["runs"]
+    return f"; {result['total_seconds']:.1f} s of fitting in {runs} runs" if runs > 1 else ""
 
 
 def _in_words(training: dict[str, Any] | None) -> str:

@@ -18,7 +18,7 @@ from pairlearn.solvers.clock import Clock, OutOfTimeError, Pace
 from pairlearn.solvers.inner.order import InnerSolver
 from pairlearn.solvers.inner.quadratic import Explicit
 from pairlearn.solvers.inner.subproblem import Outcome, Subproblem
-from pairlearn.solvers.problem import Callback, Problem, Progress, Relay, Solution, Status
+from pairlearn.solvers.problem import Callback, Problem, Progress, Relay, Solution, Status, tell
 from pairlearn.solvers.tuning import TUNING, Tuning
 from pairlearn.types import Floats, Ints
 
@@ -262,8 +262,9 @@ class _Run:
             n_support=int(np.count_nonzero(theta)),
             working_set=size,
             seconds=self.clock.seconds,
+            n_pairs=len(theta),
         )
         self.history.append(progress)
         if isinstance(self.callback, Relay):
             self.callback.factored = self.inner.operations
-        return bool(self.callback(progress)) if self.callback is not None else False
+        return tell(self.callback, progress, theta, "ActiveSet")

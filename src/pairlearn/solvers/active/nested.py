@@ -18,7 +18,7 @@ from pairlearn.operators.base import PairOperator
 from pairlearn.solvers.active.active_set import ActiveSet
 from pairlearn.solvers.certificate import finish
 from pairlearn.solvers.clock import Clock, Pace
-from pairlearn.solvers.problem import Callback, Problem, Relay, Solution, Status
+from pairlearn.solvers.problem import Callback, Problem, Progress, Relay, Solution, Status
 from pairlearn.solvers.start import at_bounds, feasible
 from pairlearn.solvers.tuning import RATES
 from pairlearn.types import Floats, Ints
@@ -62,6 +62,8 @@ class Nested:
     """
 
     active: ActiveSet = field(default_factory=ActiveSet)
+    reached: int = 0
+    """Pairs of the subset that a start was guessed from; 0 for a start of all pairs."""
 
     def solve(
         self,
@@ -70,8 +72,9 @@ class Nested:
         start: Floats | None = None,
         callback: Callback | None = None,
     ) -> Solution:
-        """Coefficients for this problem; a start makes the subsets needless."""
+        """Coefficients for this problem; a start makes the subsets needless, or those up to where it comes from."""
         climb = Climb(self.active, problem, operator, callback)
+        start = climb.resumed(start, self.reached)
         while start is None and climb.goes_on:
             climb.advance()
         return climb.ended(start)
@@ -131,19 +134,31 @@ class Climb:
     def _growth(self) -> float:
         return 1.0 if self.guess is None else len(self.problem) / self.guess.size
 
+    def _subset(self, size: int) -> Ints:
+        """Numbers of the pairs of a subset: from the same order always, so that a larger one holds the smaller."""
+        return np.sort(np.random.default_rng(self.active.seed).permutation(len(self.problem))[:size])
+
+    def resumed(self, start: Floats | None, reached: int) -> Floats | None:
+        """Go on after the subset of `reached` pairs that the start was guessed from; the start, if there was none."""
+        if start is None or not 0 < reached < len(self.problem):
+            return start
+        own = self._subset(reached)
+        theta, box = start[own], self.problem.box.take(own)
+        n_support, n_bounded = int(np.count_nonzero(theta)), int(np.count_nonzero(box.bounded(theta)))
+        self.guess = Guess(start, reached, n_support, n_bounded)
+        return None
+
     def advance(self) -> None:
         """Solve the next subset and guess the whole from it; not if another solver is to go on (`relay.left`)."""
         began = len(self.relay.lines)
         size = self.next_size
-        # The same order for each of them, so that a larger one holds the smaller.
-        chosen = np.sort(np.random.default_rng(self.active.seed).permutation(len(self.problem))[:size])
+        chosen = self._subset(size)
         part, share = self.operator.restricted(chosen), size / len(self.problem)
         # A share of the time that leaves most of it to the whole.
         budget = 0.3 * self.clock.left if self.clock.ends else None
         solver = replace(self.active, tol=self.active.tuning.subset_tol * self.active.tol, time_budget=budget)
         small = taken(self.problem, chosen, share)
         begin = None if self.guess is None else feasible(self.guess.theta[chosen] / share, small)
-        self.relay.n_pairs = size
         found = solver.solve(small, part, begin, self.relay)
         self.taken = max(self.taken, held_bytes(part, self.operator) + found.taken + self.problem.linear.nbytes)
         if self.relay.left:
@@ -168,6 +183,10 @@ class Climb:
             np.subtract(self.problem.linear, v, out=v)
             whole = at_bounds(self.problem, v, known, whole * (len(chosen) / n))
         self.guess = replace(guess, theta=feasible(whole, self.problem))
+        if self.status is not None:
+            return
+        line = Progress(0, np.inf, found.objective, guess.n_support, 0, self.clock.seconds, guess.size)
+        self.relay.keep(self.guess.theta, line, "Nested")
 
     def ended(self, start: Floats | None = None) -> Solution:
         """The solution of the whole problem from the last guess."""
@@ -177,7 +196,6 @@ class Climb:
             found = finish(self.problem, self.operator, theta, self.status, self.active.tol, ())
         else:
             rest = replace(self.active, time_budget=self.clock.budget)
-            self.relay.n_pairs = len(self.problem)
             found = rest.solve(self.problem, self.operator, theta, self.relay)
         return self.relay.whole(found, path, self.taken)
 

@@ -15,7 +15,7 @@ from pairlearn.operators.sandwich import Sandwich
 from pairlearn.solvers.active.active_set import ActiveSet
 from pairlearn.solvers.certificate import finish
 from pairlearn.solvers.clock import Clock, Pace
-from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status
+from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status, tell
 from pairlearn.solvers.splitting.cells import Cells
 from pairlearn.solvers.splitting.eigenbasis import Eigenbasis
 from pairlearn.solvers.splitting.iteration import Iteration
@@ -211,9 +211,11 @@ class _Run:
         return self.clock.reserving((1.0 + products) * self.pace.seconds(len(self.problem))).expired
 
     def _bias(self, v: Floats) -> float:
-        """What the rates of pairs that can move are measured against."""
-        moving = self.problem.lower < self.problem.upper
-        return float(v[moving].mean()) if self.problem.constrained and moving.any() else 0.0
+        """What the rates of pairs that can move are measured against: those of free pairs, all equal at the optimum."""
+        free, moving = self.problem.box.free(self.best), self.problem.lower < self.problem.upper
+        equal = free if free.any() else moving
+        rates = v[equal] - self.problem.epsilon * np.sign(self.best[equal])
+        return float(rates.mean()) if self.problem.constrained and len(rates) else 0.0
 
     def _look(self, theta: Floats) -> tuple[Floats, Status | None]:
         """v = p − Kθ of all pairs, a line in the history, and a status if this is the end."""
@@ -231,5 +233,5 @@ class _Run:
     def _report(self, theta: Floats, gap: float, objective: float) -> bool:
         """Add a line to the history; whether the callback wants to stop."""
         support, n = int(np.count_nonzero(theta)), len(theta)
-        self.history.append(Progress(len(self.history), gap, objective, support, n, self.clock.seconds))
-        return bool(self.callback(self.history[-1])) if self.callback is not None else False
+        self.history.append(Progress(len(self.history), gap, objective, support, n, self.clock.seconds, n))
+        return tell(self.callback, self.history[-1], theta, "Splitting")
