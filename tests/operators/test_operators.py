@@ -6,9 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.sparse.linalg import cg
 
 import pairlearn as pl
+from pairlearn import loops
 from pairlearn.errors import InputError, TooLargeError
 from pairlearn.kernels import FromFunction, Gaussian, Gram, Kernel, Linear, Polynomial
 from pairlearn.operators.base import PairOperator
@@ -324,3 +327,14 @@ def test_what_is_promised_fits_into_the_budget(budget: int, n_pairs: int) -> Non
     held = 2 * 8 * 300**2 if plan.kind == "product" else 0  # the Gram matrix and its product with the coefficients
     assert plan.memory + held + 8 * n_pairs <= budget
     assert plan.bytes >= held + 8 * min(n_pairs, plan.working_set) ** 2
+
+
+@given(n=st.integers(2, 150), seed=st.integers(0, 2**16))
+def test_pairs_with_themselves_are_filled_by_half_to_the_same_bits(n: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    K, (a, b), w = rng.normal(size=(9, 9)), rng.integers(9, size=(2, n)), rng.normal(size=8)
+    K, w[2], w[5], w[7] = K + K.T, 0.0, 0.0, w[6]
+    half, whole = np.empty((n, n)), np.empty((n, n))
+    loops.tables.fill_symmetric(K, a, b, w, half)
+    loops.tables.fill_block(K, a, b, a, b, w, whole)
+    np.testing.assert_array_equal(half, whole)

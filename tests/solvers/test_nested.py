@@ -16,7 +16,7 @@ from pairlearn.operators.base import PairOperator
 from pairlearn.operators.build import build
 from pairlearn.operators.dense import DenseOperator
 from pairlearn.solvers import ActiveSet, Auto, Interior, Nested, Problem, Progress, Status, choice, interior, newton
-from pairlearn.solvers.active.nested import Climb, Guess, taken
+from pairlearn.solvers.active.nested import PER_GUESS, Climb, Guess, taken
 from pairlearn.solvers.splitting import Splitting
 from pairlearn.solvers.start import at_bounds
 from pairlearn.solvers.tuning import TUNING
@@ -156,6 +156,15 @@ def test_subsets_grow_to_the_whole_and_are_counted() -> None:
     assert solution.path == "nested subsets, active set"
     assert [line.iteration for line in solution.history] == list(range(len(solution.history)))
     assert solution.taken > 0
+
+
+def test_without_memory_or_time_for_a_guess_there_are_no_subsets() -> None:
+    """A guess of 8 million pairs took 400 MB beyond a budget, and 60 s beyond 5."""
+    problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
+    enough = PER_GUESS * len(problem)
+    for memory, seconds, climbs in ((enough, None, True), (enough - 1, None, False), (enough, 0.0, False)):
+        active = ActiveSet(tol=1e-6, tuning=SMALL, memory=memory, time_budget=seconds)
+        assert Climb(active, problem, operator, None).goes_on is climbs
 
 
 def test_where_classes_overlap_a_subset_guesses_most_of_the_bounded_pairs() -> None:

@@ -175,14 +175,14 @@ def test_smoothed_boxes_equal_their_definition_and_their_slopes(eps: float) -> N
         low[:100], high[:100] = 0.5, 1.0  # boxes away from 0
     v, dv = rng.normal(size=n), rng.normal(size=n)
     theta, slope = np.empty(n), np.empty(n)
-    loops.smoothing.respond(v, bias, low, high, eps, half, theta, slope)
+    loops.rates.respond(v, bias, low, high, eps, half, theta, slope)
     np.testing.assert_allclose(theta, smoothed(v - bias, low, high, eps, half), atol=1e-14)
     d = 1e-7
     plain = [smoothed(v - bias + move, low, high, eps, half) for move in (-d, d)]
     edge = np.abs(np.abs(np.abs(v - bias) - eps) - half) < 2 * d
     np.testing.assert_allclose(slope[~edge], ((plain[1] - plain[0]) / (2 * d))[~edge], atol=1e-6)
-    sums = np.empty(-(-n // loops.smoothing.CHUNK))
-    loops.smoothing.along(v, dv, bias, step, low, high, eps, half, sums)
+    sums = np.empty(-(-n // loops.rates.CHUNK))
+    loops.rates.along(v, dv, bias, step, low, high, eps, half, sums)
     assert sums.sum() == pytest.approx(smoothed(v - bias - step * dv, low, high, eps, half) @ dv)
 
 
@@ -195,7 +195,7 @@ def test_a_step_solves_the_newton_equations(constrained: bool) -> None:
     descent.c = 0.1 * rng.normal(size=300)
     descent.v, descent.bias = problem.linear - Z @ (Z.T @ descent.c), 0.1 if constrained else 0.0
     theta, slope, half = np.empty(300), np.empty(300), 0.8
-    loops.smoothing.respond(descent.v, descent.bias, problem.lower, problem.upper, 0.0, half, theta, slope)
+    loops.rates.respond(descent.v, descent.bias, problem.lower, problem.upper, 0.0, half, theta, slope)
     descent.slope, w = slope, Z.T @ descent.c
     lacking = -float(theta.sum()) if constrained else None
     chosen, e, db = descent._direction(Z @ (Z.T @ (theta - descent.c)), lacking)

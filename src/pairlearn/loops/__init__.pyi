@@ -6,7 +6,6 @@ from . import products as products
 from . import rates as rates
 from . import scans as scans
 from . import smo as smo
-from . import smoothing as smoothing
 from . import splitting as splitting
 from . import steps as steps
 from . import tables as tables

@@ -28,10 +28,9 @@ from pairlearn.linalg.held import held_bytes
 from pairlearn.linalg.room import give_back
 from pairlearn.machines.parameters import constructor, parameter
 from pairlearn.machines.resuming import Journey, Store
-from pairlearn.machines.scale import Scale
 from pairlearn.machines.start import carry_over
 from pairlearn.machines.symmetry import Mirrored, sign_of
-from pairlearn.machines.training import Training, refuse_ignored_blocks
+from pairlearn.machines.training import Scale, Training, refuse_ignored_blocks
 from pairlearn.operators.build import Grams, Operation, build, refuse_large
 from pairlearn.pair_kernels import PairKernel, View, pair_kernel
 from pairlearn.pairs import as_pairs

@@ -11,7 +11,7 @@ from pairlearn.errors import InputError
 from pairlearn.examples import refuse_nonfinite
 from pairlearn.machines.machine import PairMachine, check_positive
 from pairlearn.machines.parameters import parameter
-from pairlearn.machines.scale import Scale
+from pairlearn.machines.training import Scale
 from pairlearn.pairs import Pairs
 from pairlearn.solvers.problem import Problem
 from pairlearn.types import Floats

@@ -1,4 +1,4 @@
-"""Training pairs with their kernel, in one order or in both."""
+"""Training pairs with their kernel, in one order or in both, and the scale of their targets."""
 
 from __future__ import annotations
 
@@ -79,3 +79,42 @@ def refuse_ignored_blocks(pairs: Pairs, kernel: PairKernel) -> None:
                 f"these pairs have `{name}` features, which this kernel ignores; "
                 f"add pl.pair_kernels.on_{name}(…) to it, or drop them"
             )
+
+
+# --------------------------------------------------------------------------- the scale of targets
+
+SAME = 1e-12
+"""A spread below this share of the largest target is rounding: all targets are equal."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """targets = centre + size · standard targets: regression is solved in units of their spread.
+
+    >>> scale = Scale.of(np.array([10.0, 30.0]), np.ones(2), biased=True)
+    >>> scale, scale.standard(np.array([10.0, 30.0])).tolist()
+    (Scale(centre=20.0, size=10.0), [-1.0, 1.0])
+    """
+
+    centre: float = 0.0
+    size: float = 1.0
+
+    @classmethod
+    def of(cls, targets: Floats, weights: Floats, *, biased: bool) -> Scale:
+        """Weighted mean and standard deviation; without a bias the root mean square about 0.
+
+        An antisymmetric function has both y and −y, whose mean is 0. The size of equal targets is their own.
+        """
+        if not weights.any():
+            return cls()
+        y, share = targets[weights > 0], weights[weights > 0] / weights.max()
+        centre = float(np.average(y, weights=share)) if biased else 0.0
+        off = np.abs(y - centre)
+        largest, size = float(np.abs(y).max()), float(off.max())
+        if size <= SAME * largest:
+            return cls(centre, largest or 1.0)
+        return cls(centre, size * float(np.sqrt(np.average((off / size) ** 2, weights=share))))
+
+    def standard(self, targets: Floats) -> Floats:
+        """(targets − centre) / size."""
+        return (targets - self.centre) / self.size

@@ -16,21 +16,21 @@ APART = ((), ("ac",), ("bd",), ("ac", "ac"), ("bd", "bd"), ("ac", "bd"))
 """The monomials that remain when ad = bc = 0, in the order of the compiled loop."""
 
 
-def fill(table: Table, K: Floats, rows: Places, cols: Places) -> Floats:
+def fill(table: Table, K: Floats, rows: Places, cols: Places | None) -> Floats:
     """Values of one table between row pairs (a, b) and column pairs (c, d), (len rows, len cols).
 
     The four look-ups ac, ad, bc, bd are entries of K, so that K may be any matrix from the examples of the rows to
-    those of the columns. One row is a loop of its own, because solvers ask for single rows most of the time; rows that
-    are the columns are computed by half.
+    those of the columns. One row is a loop of its own, because solvers ask for single rows most of the time. Without
+    columns these are the rows, K is symmetric, and half of the values is computed.
     """
-    (a, b), (c, d) = rows, cols
+    (a, b), (c, d) = rows, rows if cols is None else cols
     w = weights(table)
     if w is None:
         return table.evaluate(Quad(K[np.ix_(a, c)], K[np.ix_(a, d)], K[np.ix_(b, c)], K[np.ix_(b, d)]))
     out = np.empty((len(a), len(c)))
     if len(a) == 1:
         loops.tables.fill_row(K[a[0]], K[b[0]], c, d, w, out[0])
-    elif a is c and b is d:
+    elif cols is None:
         loops.tables.fill_symmetric(K, a, b, w, out)
     else:
         loops.tables.fill_block(K, a, b, c, d, w, out)

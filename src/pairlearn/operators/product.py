@@ -61,9 +61,9 @@ class ProductOperator(Divisible):
 
     def submatrix(self, rows: Ints, cols: Ints | None = None) -> Floats:
         taken = self.pairs.take(rows)
-        others = taken if cols is None else self.pairs.take(cols)
-        block = 8 * len(taken) * len(others) * blocks_of(self.table)
-        self.passes(block + self.source.passing(len(taken), len(others)))
+        others = None if cols is None else self.pairs.take(cols)
+        width = len(rows) if cols is None else len(cols)
+        self.passes(8 * len(rows) * width * blocks_of(self.table) + self.source.passing(len(rows), width))
         return self.source.table_block(self.table, taken, others)
 
     @property
@@ -87,7 +87,7 @@ class ProductOperator(Divisible):
 
     def told(self, coefficients: Floats) -> PairForm:
         """The quadratic form of these coefficients over the rows of examples."""
-        form = self.source.form(self.table, self.pairs, coefficients)
+        form = self.source.form(self.table, self.pairs, coefficients, little=True)
         by_loop = isinstance(form.cross, (np.ndarray, Mixed)) and self.source.left.features is None
         self.passes(0 if by_loop else PER_SUM * min(int(np.count_nonzero(coefficients)), PART))
         return form

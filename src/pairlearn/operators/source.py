@@ -112,10 +112,12 @@ class Source:
             values[part] = K[row_places, col_places]
         return values
 
-    def table_block(self, table: Table, rows: PairRows, cols: PairRows) -> Floats:
-        """Values of one table between row pairs and column pairs, (len(rows), len(cols))."""
+    def table_block(self, table: Table, rows: PairRows, cols: PairRows | None) -> Floats:
+        """Values of one table between row pairs and column pairs, (len(rows), len(cols)); None: the rows again."""
         if self.matrix is not None:
-            return fill(table, self.matrix, (rows.left, rows.right), (cols.left, cols.right))
+            columns = None if cols is None else (cols.left, cols.right)
+            return fill(table, self.matrix, (rows.left, rows.right), columns)
+        cols = rows if cols is None else cols
         both = np.concatenate([rows.left, rows.right]), np.concatenate([cols.left, cols.right])
         K, row_places, col_places = self.compact(*both)
         (a, b), (c, d) = np.split(row_places, 2), np.split(col_places, 2)
@@ -138,9 +140,10 @@ class Source:
         used, places = np.unique(rows, return_inverse=True)
         return self.elements(used, used)[places]
 
-    def form(self, table: Table, pairs: PairRows, coefficients: Floats) -> PairForm:
-        """Σ_k θ_k K(·, pair_k) as a quadratic form over the rows of examples."""
-        return form_of(PairForm.of, table, pairs, coefficients, (self, self))
+    def form(self, table: Table, pairs: PairRows, coefficients: Floats, *, little: bool = False) -> PairForm:
+        """Σ_k θ_k K(·, pair_k) as a quadratic form over the rows of examples; `little` says that compiled loops are
+        loaded, so that few examples take no sparse matrices."""
+        return form_of(PairForm.of, table, pairs, coefficients, (self, self), little)
 
 
 @dataclass(frozen=True)
@@ -157,8 +160,9 @@ class TwoSources:
         """The same with nothing but the rows of both sides."""
         return TwoSources(self.left.for_products(), self.right.for_products())
 
-    def table_block(self, table: Table, rows: PairRows, cols: PairRows) -> Floats:
-        """Values of one table between row pairs and column pairs."""
+    def table_block(self, table: Table, rows: PairRows, cols: PairRows | None) -> Floats:
+        """Values of one table between row pairs and column pairs; None: the rows again."""
+        cols = rows if cols is None else cols
         K, a, c = self.left.compact(rows.left, cols.left)
         L, b, d = self.right.compact(rows.right, cols.right)
         return fill_apart(table, K, L, (a, b), (c, d))
@@ -172,9 +176,9 @@ class TwoSources:
         aa, bb = self.left.own(pairs.left), self.right.own(pairs.right)
         return fill_self(table, aa, np.zeros(len(pairs)), bb)
 
-    def form(self, table: Table, pairs: PairRows, coefficients: Floats) -> PairForm:
+    def form(self, table: Table, pairs: PairRows, coefficients: Floats, *, little: bool = False) -> PairForm:
         """Σ_k θ_k K(·, pair_k) as a quadratic form over the rows of left and of right examples."""
-        return form_of(PairForm.of_two_tables, table, pairs, coefficients, (self.left, self.right))
+        return form_of(PairForm.of_two_tables, table, pairs, coefficients, (self.left, self.right), little)
 
 
 AnySource = Source | TwoSources
@@ -186,6 +190,7 @@ def form_of(
     pairs: PairRows,
     coefficients: Floats,
     sides: tuple[Source, Source],
+    little: bool,
 ) -> PairForm:
     """The form of all pairs with θ ≠ 0, over features where both sides have any.
 
@@ -194,7 +199,7 @@ def form_of(
     """
     shape = sides[0].n_examples, sides[1].n_examples
     Z, W = (side.features for side in sides)
-    if shape[0] * shape[1] <= LITTLE:
+    if little and shape[0] * shape[1] <= LITTLE:
         return make(table, Sums.dense(pairs.left, pairs.right, coefficients, shape)).dense().collapsed(Z, W)
     if Z is None and W is None and np.count_nonzero(coefficients) > max(MANY, FEW * shape[0] * shape[1]):
         return make(table, Sums.dense(pairs.left, pairs.right, coefficients, shape))

@@ -130,7 +130,7 @@ class _Descent:
         """Of θ_h, before the last step."""
         self.crowded = False
         """Whether far more pairs than were looked for stayed on their ramps: they all but share one value."""
-        self.sums = np.empty(-(-n // loops.smoothing.CHUNK))
+        self.sums = np.empty(-(-n // loops.rates.CHUNK))
         self.moving = problem.lower < problem.upper
 
     def run(self, start: Floats | None) -> Status | None:
@@ -184,7 +184,7 @@ class _Descent:
     def _step(self, half: float) -> tuple[float, float]:
         """One Newton step with its length searched; by how much residuals moved, and about what it gained."""
         p, box = self.problem, self.problem.box
-        loops.smoothing.respond(self.v, self.bias, box.lower, box.upper, box.eps, half, self.theta, self.slope)
+        loops.rates.respond(self.v, self.bias, box.lower, box.upper, box.eps, half, self.theta, self.slope)
         rest = self.theta - self.c
         moved = self.operator @ rest
         own = self.v - moved
@@ -239,7 +239,7 @@ class _Descent:
         square = float(rest @ towards)
 
         def slope(t: float) -> float:
-            loops.smoothing.along(self.v, dv, self.bias, t, box.lower, box.upper, box.eps, half, self.sums)
+            loops.rates.along(self.v, dv, self.bias, t, box.lower, box.upper, box.eps, half, self.sums)
             return linear + t * square - float(self.sums.sum())
 
         begin, end = slope(0.0), slope(1.0)
