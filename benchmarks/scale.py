@@ -62,7 +62,7 @@ def row(make: Callable[[int], Data], m: int, tol: float, memory: float, listed: 
             data = make(size)
         except InputError as error:
             return {"skipped": str(error)}
-        fit((data[0][:60], data[1][:60]), 1e-2, 4e9, "implicit")  # loads what is compiled
+        fit((data[0][:300], data[1][:300]), 1e-2, 4e9, "implicit")  # loads what is compiled
         before = peak_memory()
         seconds, machine, pairs = fit(data, tol, memory, "implicit")
         found = {

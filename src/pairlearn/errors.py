@@ -46,7 +46,7 @@ class DefinitenessWarning(UserWarning):
 
 
 class ApproximationWarning(UserWarning):
-    """The features of a kernel of low rank miss more of it than was allowed."""
+    """A kernel of low rank, or an index, misses more than was allowed."""
 
 
 class ConstantWarning(UserWarning):

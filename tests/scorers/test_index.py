@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pairlearn as pl
-from pairlearn.errors import InputError
+from pairlearn.errors import ApproximationWarning, InputError
 from pairlearn.scorers import GalleryIndex, bilinear, group_identities
 from pairlearn.scorers import gallery as tiles
 from pairlearn.scorers.bilinear import Bilinear
@@ -345,3 +345,19 @@ def test_tiles_change_nothing(tile: int, pooling: Any, monkeypatch: pytest.Monke
     same = found.identities == whole.identities
     np.testing.assert_allclose(found.scores[~same], whole.scores[~same], atol=1e-12)
     assert same.mean() > 0.9
+
+
+def test_one_example_far_from_all_others_is_told() -> None:
+    """Single precision lost half of all answers beside one embedding of a hundred times their length, in silence."""
+    X = np.random.default_rng(0).normal(size=(400, 8))
+    table = np.vstack([X, 1e4 * X[:1]])
+    with pytest.warns(ApproximationWarning, match="hundred times as large"):
+        pl.scorers.GalleryIndex(pl.Gallery(pl.EuclidBaseline(), table, np.arange(401)))
+
+
+def test_float32_examples_have_the_recall_of_their_answers() -> None:
+    X = np.random.default_rng(0).normal(size=(400, 8)).astype(np.float32) + 5
+    index = pl.scorers.GalleryIndex(pl.Gallery(pl.EuclidBaseline(), X, np.arange(400)))
+    found, exact = index.search(X[:50], top=10), index.gallery.identify(X[:50].astype(float), top=10)
+    same = np.mean([len(set(a) & set(b)) / 10 for a, b in zip(found.identities, exact.identities, strict=True)])
+    assert index.recall(X[:50], top=10).value == pytest.approx(same, abs=0.005)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -180,3 +181,28 @@ def test_what_was_learnt_without_a_list_can_be_saved(tmp_path: Path) -> None:
     again = pl.load(tmp_path / "model.safetensors")
     np.testing.assert_array_equal(again.decision_function(PAIRS), found.decision_function(PAIRS))
     assert str(again.plan_) == str(found.plan_)
+
+
+def test_interrupted_before_anything_was_learnt_it_stays_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second later there was an AttributeError in its place, and later interrupts were not heeded at all."""
+    monkeypatch.setattr(implicit.solver, "SAMPLE", 300)
+    everyone, kernel = everyone_of("metric")
+
+    def interrupted(left: Ints, right: Ints, problem: Problem, seconds: float | None) -> Solution:
+        return replace(solved_by(kernel)(left, right, problem, seconds), status=Status.INTERRUPTED)
+
+    with pytest.raises(KeyboardInterrupt):
+        implicit.Implicit(most=500).solve(everyone, interrupted)
+
+    def later(left: Ints, right: Ints, problem: Problem, seconds: float | None) -> Solution:
+        found = solved_by(kernel)(left, right, problem, seconds)
+        return (
+            found if (problem.linear == np.round(problem.linear)).all() else replace(found, status=Status.INTERRUPTED)
+        )
+
+    assert implicit.Implicit(tol=1e-12, most=500).solve(everyone, later).status == Status.INTERRUPTED
+
+
+def test_labels_of_pairs_cannot_be_learnt_from_implicitly() -> None:
+    with pytest.raises(InputError, match=r"pl\.ClassLabels"):
+        pl.PairSVC("metric", "linear", solver="implicit").fit(PAIRS, Y)

@@ -37,7 +37,7 @@ BLOCKS = 200 * 10**6
 """Bytes that scans of all pairs take: blocks of values, of coefficients and of what passes in between."""
 MANY_LISTED = 5
 """Listed pairs per feature from which on Newton's method is worth its equations."""
-LISTED = 2_000_000
+LISTED = 400_000
 """Pairs near the margin at most, however much memory there is."""
 LEAST = 20_000
 """Pairs that have to find room in a list."""
@@ -67,6 +67,7 @@ class Setting:
 
 def setting_for(machine: PairMachine, pairs: Pairs) -> Setting:
     """The setting, or why there is none, as an InputError."""
+    refuse_little(pairs.n_examples, 0, check_budget(machine.memory_budget))
     if pairs.triangle is None:
         raise InputError(NO + "of pl.all_pairs(examples)")
     if machine.mirrored or machine.checkpoint is not None:
@@ -84,7 +85,10 @@ def setting_for(machine: PairMachine, pairs: Pairs) -> Setting:
     operator = found.operator
     source = operator.source.left if isinstance(operator, ProductOperator) else None
     if source is None or source.features is None:
-        raise InputError(NO + "where the base has few features: linear ones of few columns, or low rank")
+        raise InputError(
+            NO + "where the base has few features, less than half as many as there are examples: a linear one on few "
+            "dense columns, or a low rank one"
+        )
     table = found.kernel.split()[0][0]
     order = features_of(table, source)
     if order is None or order > FEATURES:
@@ -112,12 +116,7 @@ def learn(
     budget = check_budget(machine.memory_budget)
     fixed, taken = BLOCKS + 6 * setting.Z.nbytes, 0
     room = budget - fixed
-    if room < LEAST * PER_LISTED:
-        needed = fixed + LEAST * PER_LISTED
-        raise TooLargeError(
-            f"all pairs of {len(setting.Z):,} examples need about {needed / 2**20:,.1f} MiB even without a list of "
-            f"them, but the budget is {budget / 2**20:,.1f} MiB; raise memory_budget (--memory-budget)"
-        )
+    refuse_little(len(setting.Z), fixed, budget)
 
     most = int(min(LISTED, room // PER_LISTED))
 
@@ -129,7 +128,7 @@ def learn(
         solver = solver_for(
             "newton" if newton else "active_set", INNER * machine.tol, seconds, operation.plan.memory, seed
         )
-        solution = solver.solve(problem, operator, None if newton else start)
+        solution = solver.solve(problem, operator, None if newton else start, machine.callback)
         taken = max(taken, operation.used(solution.taken).bytes)
         return solution
 
@@ -137,6 +136,16 @@ def learn(
     implicit = Implicit(tol=machine.tol, most=most, time_budget=machine.time_budget, seed=seed)
     outcome = implicit.solve(everyone, solved, machine.callback)
     return outcome, Plan("implicit", False, most, fixed + taken, budget)
+
+
+def refuse_little(m: int, fixed: int, budget: int) -> None:
+    """Refuse a budget without room for scans, so many bytes of features and a short list."""
+    needed = max(fixed, BLOCKS) + LEAST * PER_LISTED
+    if budget < needed:
+        raise TooLargeError(
+            f"all pairs of {m:,} examples need about {needed / 2**20:,.1f} MiB even without a list of them, but the "
+            f"budget is {budget / 2**20:,.1f} MiB; raise memory_budget (--memory-budget)"
+        )
 
 
 def kept(setting: Setting, outcome: Outcome, seed: int) -> tuple[PairFunction, Ints, Ints]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pairlearn.pairs.pairs import Pairs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClassLabels:
     """Labels ±1 of all pairs by the classes of their examples, without a number per pair.
 

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from pairlearn.errors import InputError
-from pairlearn.examples import check_examples, count_examples, stack_examples, take_examples
+from pairlearn.errors import ApproximationWarning, InputError, warn_user
+from pairlearn.examples import check_examples, count_examples, stack_examples, take_examples, widened
 from pairlearn.features import same_features
 from pairlearn.interrupts import delayed
 from pairlearn.linalg.threads import BLAS
@@ -32,6 +32,14 @@ TUNED_BY, TUNED_TOP = 128, 10
 """Enrolled examples that the number of cells is chosen by, and how many others each of them looks for."""
 STEP, PAIRS = 2**14, 2**17
 """Examples that are mapped, and pairs that are scored, at a time."""
+
+SHORT = 0.03
+"""Recall below what was asked for that is worth a warning."""
+POOR = (
+    "this index has {} of enrolled examples, where {:g} was asked for, though it looks everywhere: single precision "
+    "cannot tell them apart, as where one of them is a hundred times as large as the others. Remove or scale such "
+    "examples, or compare with everyone (Gallery.identify, --search exact)"
+)
 
 
 class Recall(NamedTuple):
@@ -96,8 +104,8 @@ class GalleryIndex:
     def search(self, probes: Examples, top: int = 1) -> Matches:
         """The `top` identities of every probe, best first, with the scores of the model, (p, top) each."""
         gallery = self.gallery
-        if not 1 <= top <= len(gallery.names):
-            raise InputError(f"top must be from 1 to the number of identities, {len(gallery.names)}, got {top}")
+        if not isinstance(top, (int, np.integer)) or not 1 <= top <= len(gallery.names):
+            raise InputError(f"top must be from 1 to the number of identities, {len(gallery.names)}, got {top!r}")
         probes = check_examples(same_features(gallery.model, probes), "probes")
         per = ceil(self.oversample * top * self._per_identity)
         step = max(1, PAIRS // ceil(per * len(gallery.identities) / len(gallery.names)))
@@ -109,12 +117,14 @@ class GalleryIndex:
     def recall(self, probes: Examples, top: int = 10) -> Recall:
         """The share of the `top` best of these probes that a search finds, against a comparison with everyone."""
         top = min(top, len(self.gallery.names))
+        probes = widened(probes)  # exact scores of float32 are less exact than those of a search
         return self._recall(probes, self.gallery.identify(probes, top).scores)
 
     def _recall(self, probes: Examples, exact: Floats) -> Recall:
         found, top = self.search(probes, exact.shape[1]).scores, exact.shape[1]
         # By scores, not by names: of equals any is right. Block and pair scores differ in the last digits.
-        least = exact[:, -1:] - 1e-9 * np.maximum(1.0, np.abs(exact[:, -1:]))
+        digits = 1e-4 if getattr(self.gallery.compared, "dtype", None) == np.float32 else 1e-9
+        least = exact[:, -1:] - digits * np.maximum(1.0, np.abs(exact[:, -1:]))
         return Recall(float((found >= least).mean()), top, len(exact))
 
     def _search(self, probes: Examples, top: int, per: int) -> Matches:
@@ -211,6 +221,7 @@ class GalleryIndex:
 
     def _tune(self, probes: Examples) -> None:
         """Look at more cells, half as many again, until enrolled examples find their best, or at all of them."""
+        probes = widened(probes)
         exact = self.gallery.identify(probes, min(TUNED_TOP + 1, len(self.gallery.names))).scores
         cells, looked = self._cells.nlist, 4
         while True:
@@ -220,9 +231,13 @@ class GalleryIndex:
             others = found.top - 1
             share = max(0.0, (found.value * found.top - 1) / max(1, others))
             self.tuned = Recall(share, others, found.probes) if others else found
-            if self.tuned.value >= self.wanted or looked >= cells:
+            if self.tuned.value >= self.wanted:
                 return
+            if looked >= cells:
+                break
             looked += looked // 2
+        if self.tuned.value < self.wanted - SHORT:
+            warn_user(POOR.format(self.tuned, self.wanted), ApproximationWarning)
 
     def _rows(self, gallery: Gallery, codes: Ints) -> tuple[Floats, Any]:
         """What is indexed of these identities: a row per example or, of means, per identity; and whose it is."""

@@ -65,6 +65,11 @@ def solver_for(
 
     `begun` and `reached` say where a start comes from (`Auto`); those that end with the active set go on with it.
     """
+    if name == "implicit":
+        raise InputError(
+            'solver="implicit" learns from pl.all_pairs(examples) with pl.ClassLabels(classes) as y, and without '
+            "sample_weight"
+        )
     if name == "smo":
         return PlainSMO(tol=tol, time_budget=time_budget, memory=min(memory, PlainSMO.memory))
     active = ActiveSet(tol=tol, time_budget=time_budget, memory=memory, seed=seed)

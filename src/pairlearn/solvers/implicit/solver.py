@@ -66,7 +66,8 @@ class Implicit:
     pairs, and one more scan finds its gap, which is the certificate. Where it is too large, the function moves towards
     the new one, as far as the primal objective ½‖w‖² + Σ C·hinge falls.
 
-    `most` is how many pairs may be listed. A first round is always finished: before it there are no coefficients.
+    `most` is how many pairs may be listed. Ended before a round gave coefficients of all pairs, it returns the function
+    so far with an infinite gap: usable, but nothing certifies it.
     """
 
     tol: float = 1e-3
@@ -103,6 +104,11 @@ class Draft:
     found: Solution | None = None
 
     @property
+    def interrupted(self) -> bool:
+        """Whether the user ended the solution."""
+        return self.found is not None and self.found.status is Status.INTERRUPTED
+
+    @property
     def moved(self) -> bool:
         """Whether one of the sample left its bound, so that others would too."""
         assert self.found is not None
@@ -117,30 +123,42 @@ class _Run:
         self.clock, self.rng = Clock.start(options.time_budget), np.random.default_rng(options.seed)
         self.history: list[Progress] = []
         self.best: Outcome | None = None
-        self.point: Point
+        self.point: Point | None = None
 
     def outcome(self) -> Outcome:
         """What is found until the end, whatever ends it."""
         try:
             status = self._rounds()
         except KeyboardInterrupt:
+            if self.point is None:
+                raise
             status = Status.INTERRUPTED
-        if self.best is None:
-            # Coefficients at last, whatever their gap: near ones alone make up for the others.
-            self._round(self._drafted(self._widest(self.point), 0))
-        assert self.best is not None
-        return replace(self.best, status=status, history=tuple(self.history))
+        return replace(self.best or self._uncertified(), status=status, history=tuple(self.history))
+
+    def _uncertified(self) -> Outcome:
+        """The function so far, without coefficients of all pairs and so without a certificate: its gap is infinite."""
+        assert self.point is not None
+        nobody = np.zeros(0, dtype=np.int32)
+        return Outcome(
+            self.point.scored.form, self.point.bias, Status.STALLED, np.inf, np.nan, 0, nobody, nobody, (), 0.0
+        )
 
     def _rounds(self) -> Status:
         self.point, half, still = self._first(), np.inf, 0
         for _ in range(self.options.max_rounds):
-            draft = self._drafted(min(half, self._widest(self.point)), SAMPLE)
+            began = self.clock.seconds
+            draft = self._drafted(min(half, self._widest(self.point)))
+            if draft is None:
+                return Status.STALLED
             after, cross, gap, stop = self._round(draft)
+            seconds = self.clock.seconds - began
+            if self.best is not None:
+                self.best = replace(self.best, pass_seconds=seconds)
             if gap <= self.options.tol and not draft.moved:
                 return Status.CONVERGED
-            if stop:
+            if stop or draft.interrupted:
                 return Status.INTERRUPTED
-            if self.clock.ends and self.clock.left < 2.0 * self.clock.seconds / len(self.history):
+            if self.clock.ends and self.clock.left < seconds:
                 return Status.TIME_BUDGET
             self.point, t = self._moved(after, cross)
             still = still + 1 if t == 0.0 else 0
@@ -158,6 +176,8 @@ class _Run:
         lower, upper = self.everyone.bounds(y)
         problem = Problem(y, lower / shares, upper / shares, total=0.0)
         found = self.listed(left, right, problem, 0.2 * self.clock.left if self.clock.ends else None)
+        if found.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
         scored = self._scored(self.everyone.form(left, right, found.coefficients))
         return Point(scored, found.bias, float(found.coefficients @ scored.values(left, right)))
 
@@ -194,26 +214,33 @@ class _Run:
 
     # -- a round
 
-    def _drafted(self, half: float, sample: int) -> Draft:
-        """All pairs assigned, and those listed solved for; with more near ones where these cannot keep Σθ."""
+    def _drafted(self, half: float) -> Draft | None:
+        """All pairs assigned, and those listed solved for; with more near ones where these cannot keep Σθ.
+
+        None where that would take more of them than may be listed.
+        """
+        assert self.point is not None
         while True:
             assignment = self.everyone.assigned(self.point.scored, self.point.bias, half)
-            draft = self._draft(assignment, sample)
-            if draft.problem.lower.sum() <= draft.problem.total <= draft.problem.upper.sum():
+            draft = self._draft(self.point, assignment)
+            total = draft.problem.total or 0.0
+            if draft.problem.lower.sum() <= total <= draft.problem.upper.sum():
                 break
-            half *= 2.0
+            if len(assignment.left) > self.options.most:
+                return None
+            half *= 1.5
         seconds = 0.5 * self.clock.left if self.clock.ends else None
         return replace(draft, found=self.listed(draft.left, draft.right, draft.problem, seconds))
 
-    def _draft(self, assignment: Assignment, sample: int) -> Draft:
-        everyone, point, near = self.everyone, self.point, len(assignment.left)
+    def _draft(self, point: Point, assignment: Assignment) -> Draft:
+        everyone, near = self.everyone, len(assignment.left)
 
         def rates(left: Ints, right: Ints) -> Floats:
             return everyone.labels(left, right) - point.scored.values(left, right) - point.bias
 
         y = everyone.labels(assignment.left, assignment.right)
         counts = int((y > 0).sum()), int((y < 0).sum())
-        left, right, shares = self._sample(sample, lambda a, b: np.abs(rates(a, b)) > assignment.half, counts)
+        left, right, shares = self._sample(SAMPLE, lambda a, b: np.abs(rates(a, b)) > assignment.half, counts)
         lower, upper = everyone.bounds(everyone.labels(left, right))
         begin = np.where(rates(left, right) > 0, upper, lower) / shares
         fixed = assignment.far + everyone.form(left, right, -begin)
@@ -233,7 +260,7 @@ class _Run:
         near, began = len(assignment.left), self.clock.seconds
         certificate, (own, cross, support) = self._judged(scored, assignment, theta[:near])
         change, extra = theta[near:] - draft.begin, (draft.left[near:], draft.right[near:])
-        own, cross = own + change @ scored.values(*extra), cross + change @ self.point.scored.values(*extra)
+        own, cross = own + change @ scored.values(*extra), cross + change @ assignment.scored.values(*extra)
         gap = kkt_gap(certificate.up, certificate.low, True)
         step = Progress(len(self.history), gap, certificate.objective, int(support), near, self.clock.seconds)
         self.history.append(step)
@@ -257,6 +284,7 @@ class _Run:
     def _moved(self, new: Point, cross: float) -> tuple[Point, float]:
         """Towards the new function, as far as the primal objective falls; and how far that was."""
         old = self.point
+        assert old is not None
         steps = np.concatenate([[0.0], STEPS])
         squares = (1 - steps) ** 2 * old.square + 2 * steps * (1 - steps) * cross + steps**2 * new.square
         values = 0.5 * squares + self.everyone.losses(old.scored, new.scored, (old.bias, new.bias), steps)
