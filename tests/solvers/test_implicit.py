@@ -127,6 +127,15 @@ def test_the_optimum_is_that_of_the_list(
     assert len(found.support_) < len(pairs)
 
 
+def test_without_memory_for_a_list_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*rest: object) -> None:
+        raise TooLargeError("no room for a list")
+
+    monkeypatch.setattr(machines_implicit, "refuse_large", refuse)
+    found = pl.PairSVC("metric", "linear", random_state=0).fit(PAIRS, pl.ClassLabels(CLASSES))
+    assert found.path_ == "implicit"
+
+
 def test_labels_of_classes_are_listed_where_that_is_better() -> None:
     options = {"C": 1.0, "random_state": 0}
     one = pl.PairSVC("metric", "linear", **options).fit(PAIRS, pl.ClassLabels(CLASSES))
