@@ -390,8 +390,8 @@ def test_bad_settings_are_refused_before_anything_is_computed(tmp_path: Path) ->
     for checkpoint, words in (
         ("run.checkpoint", r"pl\.Checkpoint\(\"run.checkpoint\"\), got 'run.checkpoint'"),
         (pl.Checkpoint(tmp_path / "none" / "run.checkpoint"), "no directory"),
-        (pl.Checkpoint(tmp_path / "run.checkpoint", every=0.0), "every is in seconds"),
-        (pl.Checkpoint(tmp_path / "run.checkpoint", every=float("nan")), "every is in seconds"),
+        (pl.Checkpoint(tmp_path / "run.checkpoint", every=0.0), "seconds between two checkpoints"),
+        (pl.Checkpoint(tmp_path / "run.checkpoint", every=float("nan")), "seconds between two checkpoints"),
     ):
         with pytest.raises(InputError, match=words):
             pl.PairSVC(checkpoint=checkpoint).fit(PAIRS[FEW], Y[FEW])  # type: ignore[arg-type]

@@ -71,7 +71,9 @@ class Checkpoint:
     def read(self, fingerprint: Fingerprint, n_pairs: int) -> State | None:
         """The state of this problem, None without a file; what stands in the way of writing one is told now."""
         if not is_positive(self.every):
-            raise InputError(f"every is in seconds between two checkpoints, > 0, got {self.every!r}; try every=60")
+            raise InputError(
+                f"seconds between two checkpoints (every=, --checkpoint-every) are > 0, got {self.every!r}; try 60"
+            )
         target = check_target(self.path)
         if not target.exists():
             return None

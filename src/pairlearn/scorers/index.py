@@ -203,7 +203,10 @@ class GalleryIndex:
         faiss = load_faiss()
         form = bilinear(gallery.model)
         if not form.whole and gallery.how == "mean" and gallery.pool == "scores" and gallery.sizes.max() > 1:
-            raise InputError(f'means of distances are not searched; pass how="max" or pool="examples", or {ADVICE}')
+            raise InputError(
+                'means of distances are not searched; pass how="max" (--pool max) or pool="examples" (--pool '
+                f"mean-example), or {ADVICE}"
+            )
         rng = np.random.default_rng(0)
         some = np.sort(rng.permutation(count_examples(gallery.compared))[:SAMPLE])
         self._axes = Axes.learn(form, take_examples(gallery.compared, some))
