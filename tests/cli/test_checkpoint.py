@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pairlearn as pl
@@ -124,6 +124,7 @@ def line(seconds: float, gap: float, n_pairs: int = 1000, n_support: int = 70) -
     return Progress(0, gap, 0.0, n_support, 0, seconds, n_pairs)
 
 
+@settings(deadline=None)
 @given(st.floats(1e-3, 1e3), st.floats(0.05, 3.0), st.integers(LEAST, 40))
 def test_an_even_fall_is_told_to_the_second(each: float, fall: float, steps: int) -> None:
     """gap = e^(−fall·step), a step every `each` seconds: log(gap / tol) / fall steps are left."""
