@@ -15,6 +15,12 @@ from pairlearn.types import Floats, Ints
 
 
 @nb.njit(cache=True, inline="always")
+def _value(S, own, first, r, c):  # type: ignore[no-untyped-def]
+    """g of a pair: every scan computes it alike, so that near pairs of one are those of all others to the last bit."""
+    return S[r, c] + (own[first + r] + own[first + c])
+
+
+@nb.njit(cache=True, inline="always")
 def _at_bound(alike, rate, same, other):  # type: ignore[no-untyped-def]
     if alike:
         return same if rate > 0.0 else 0.0
@@ -40,7 +46,7 @@ def assign(
         theta[r, : min(r + shift, S.shape[1])] = 0.0
         for c in range(r + shift, S.shape[1]):
             alike = classes[i] == classes[first + c]
-            rate = (1.0 if alike else -1.0) - (S[r, c] + (own[i] + own[first + c])) - bias
+            rate = (1.0 if alike else -1.0) - _value(S, own, first, r, c) - bias
             if abs(rate) > half:
                 theta[r, c] = _at_bound(alike, rate, boxes[0], boxes[1])
             else:
@@ -67,7 +73,7 @@ def gather(
         i, place = first + r, starts[r]
         for c in range(r + shift, S.shape[1]):
             y = 1.0 if classes[i] == classes[first + c] else -1.0
-            if abs(y - (S[r, c] + (own[i] + own[first + c])) - bias) <= half:
+            if abs(y - _value(S, own, first, r, c) - bias) <= half:
                 left[place] = i
                 right[place] = first + c
                 place += 1
@@ -99,7 +105,7 @@ def judge(
         for c in range(r + shift, S.shape[1]):
             alike = classes[i] == classes[first + c]
             y = 1.0 if alike else -1.0
-            g, old = S[r, c] + (own[i] + own[first + c]), R[r, c] + (before[i] + before[first + c])
+            g, old = _value(S, own, first, r, c), _value(R, before, first, r, c)
             rate, v = y - old - bias, y - g
             if abs(rate) <= half:
                 continue
@@ -145,7 +151,7 @@ def losses(
         for c in range(r + shift, S.shape[1]):
             alike = classes[i] == classes[first + c]
             y, box = (1.0, boxes[0]) if alike else (-1.0, boxes[1])
-            start = 1.0 - y * (R[r, c] + (before[i] + before[first + c]) + biases[0])
-            change = 1.0 - y * (S[r, c] + (own[i] + own[first + c]) + biases[1]) - start
+            start = 1.0 - y * (_value(R, before, first, r, c) + biases[0])
+            change = 1.0 - y * (_value(S, own, first, r, c) + biases[1]) - start
             for k in range(len(steps)):
                 out[r, k] += box * max(0.0, start + steps[k] * change)

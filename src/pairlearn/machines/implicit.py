@@ -13,7 +13,8 @@ from pairlearn.functions.function import PairFunction
 from pairlearn.kernels import as_kernel
 from pairlearn.operators.build import build, refuse_large
 from pairlearn.operators.plan import Plan, check_budget
-from pairlearn.operators.product import ProductOperator
+from pairlearn.operators.resolve import resolve
+from pairlearn.operators.source import Source
 from pairlearn.operators.thin import features_of
 from pairlearn.pair_kernels import PairKernel, Table, pair_kernel
 from pairlearn.pairs import Pairs, Triangle
@@ -74,24 +75,18 @@ def setting_for(machine: PairMachine, pairs: Pairs) -> Setting:
     tables, views, rest = kernel.split()
     if kernel.symmetry != "symmetric" or len(tables) != 1 or views or rest is not None:
         raise InputError(NO + "with a symmetric kernel on one base (metric, tensor, tensor_metric, direct_sum, …)")
-    m = pairs.n_examples
-    # Every example once, so that parameters of the base are those of all of them.
-    ring = Pairs(pairs.examples, np.arange(m), np.roll(np.arange(m), 1))
-    columns = getattr(pairs.examples, "shape", (m, 0))[1]
-    enough = 100 * 10**6 + (400 + 64 * columns) * m  # and none for a Gram matrix, which nobody needs here
-    found = build(kernel, ring, memory_budget=min(enough, check_budget(machine.memory_budget)))
-    operator = found.operator
-    source = operator.source.left if isinstance(operator, ProductOperator) else None
-    if source is None or source.features is None:
+    found = resolve(kernel, pairs)
+    base = found.bases[0]
+    if base not in found.ranks:
         raise InputError(
             NO + "where the base has few features, less than half as many as there are examples: a linear one on few "
             "dense columns, or a low rank one"
         )
-    table = found.kernel.split()[0][0]
-    order = features_of(table, source)
+    table, Z = found.kernel.split()[0][0], np.ascontiguousarray(found.features[base][0], dtype=np.float64)
+    order = features_of(table, Source(base, None, features=Z))
     if order is None or order > FEATURES:
         raise InputError(NO + f"with at most {FEATURES:,} features of a pair, here {order or 0:,}; reduce the columns")
-    return Setting(pairs.examples, pairs.triangle, found.kernel, table, source.features, order)
+    return Setting(pairs.examples, pairs.triangle, found.kernel, table, Z, order)
 
 
 def is_wanted(machine: PairMachine, pairs: Pairs) -> bool:
@@ -118,7 +113,6 @@ def learn(
     fixed, taken = BLOCKS + 6 * setting.Z.nbytes, 0
     room = budget - fixed
     refuse_little(len(setting.Z), fixed, budget)
-
     most = int(min(LISTED, room // PER_LISTED))
 
     def solved(left: Ints, right: Ints, problem: Problem, seconds: float | None) -> Solution:

@@ -94,8 +94,7 @@ class PairSVC(
         """Learn from all pairs of examples in these classes, never listed."""
         self._check_limits()
         setting, clock = implicit.setting_for(self, pairs), Clock.start()
-        counts = np.bincount(classes).astype(np.int64)
-        alike = int((counts * (counts + (1 if setting.triangle.reflexive else -1)) // 2).sum())
+        alike = setting.triangle.n_alike(classes)
         if alike in (0, len(pairs)):
             raise InputError(
                 "all pairs have one label; examples of at least two classes, one of them twice, are needed"

@@ -64,6 +64,15 @@ class Triangle:
         found: Ints = self.offset(row) + (right - row) - (0 if self.reflexive else 1)
         return found
 
+    def n_alike(self, codes: Ints) -> int:
+        """Number of pairs whose examples have the same code (0, 1, …), (m,).
+
+        >>> Triangle(3, reflexive=False).n_alike(np.array([0, 1, 0]))
+        1
+        """
+        counts = np.bincount(codes).astype(np.int64)
+        return int((counts * (counts + (1 if self.reflexive else -1)) // 2).sum())
+
     def all_columns(self) -> Columns:
         """Left and right example of every pair."""
         m, shift = self.n_examples, 0 if self.reflexive else 1

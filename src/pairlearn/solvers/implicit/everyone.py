@@ -12,6 +12,8 @@ from scipy import sparse
 from pairlearn import loops
 from pairlearn.linalg.tiles import product
 from pairlearn.operators.form import PairForm, SideForm, Sums
+from pairlearn.operators.rows import PairRows
+from pairlearn.operators.source import Source
 from pairlearn.pair_kernels import Table
 from pairlearn.pairs import Triangle
 from pairlearn.solvers.certificate import Certificate
@@ -89,12 +91,15 @@ class Everyone:
     @cached_property
     def n_same(self) -> int:
         """Pairs in one class."""
-        counts = np.bincount(self.classes).astype(np.int64)
-        return int((counts * (counts + (1 if self.triangle.reflexive else -1)) // 2).sum())
+        return self.triangle.n_alike(self.classes)
 
     def labels(self, left: Ints, right: Ints) -> Floats:
         """±1 of these pairs."""
         return np.where(self.classes[left] == self.classes[right], 1.0, -1.0)
+
+    def rates(self, scored: Scored, bias: float, left: Ints, right: Ints) -> Floats:
+        """y − g − bias of these pairs: above 0 their coefficients belong to the upper bound, below 0 to the lower."""
+        return self.labels(left, right) - scored.values(left, right) - bias
 
     def bounds(self, y: Floats) -> tuple[Floats, Floats]:
         """(lower, upper) of pairs with these labels."""
@@ -102,9 +107,9 @@ class Everyone:
 
     def form(self, left: Ints, right: Ints, coefficients: Floats) -> PairForm:
         """The form of listed pairs."""
-        shape = (len(self.Z), len(self.Z))
-        sums = Sums.sparse(left, right, coefficients, shape)
-        return self._form(product(self.Z.T, np.asarray(sums.A @ self.Z)), sums.r, sums.s)
+        assert self.table.base is not None
+        source = Source(self.table.base, None, features=self.Z)
+        return source.form(self.table, PairRows(left, right), coefficients).dense()
 
     def _form(self, inner: Floats, r: Floats, s: Floats) -> PairForm:
         """The form of coefficients A with inner = ZᵀAZ, row sums r and column sums s.

@@ -13,7 +13,7 @@ from pairlearn.solvers.certificate import Certificate
 from pairlearn.solvers.clock import Clock
 from pairlearn.solvers.implicit.everyone import Assignment, Everyone, Scored
 from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status
-from pairlearn.types import Bools, Floats, Ints
+from pairlearn.types import Floats, Ints
 
 Listed = Callable[[Ints, Ints, Problem, float | None], Solution]
 """Solves a problem on listed pairs (left, right examples), within so many seconds."""
@@ -52,7 +52,7 @@ class Outcome:
     right: Ints
     history: tuple[Progress, ...]
     pass_seconds: float = 0.0
-    """Of the last scan of all pairs."""
+    """Of the last round."""
 
 
 @dataclass(frozen=True)
@@ -139,9 +139,7 @@ class _Run:
         """The function so far, without coefficients of all pairs and so without a certificate: its gap is infinite."""
         assert self.point is not None
         nobody = np.zeros(0, dtype=np.int32)
-        return Outcome(
-            self.point.scored.form, self.point.bias, Status.STALLED, np.inf, np.nan, 0, nobody, nobody, (), 0.0
-        )
+        return Outcome(self.point.scored.form, self.point.bias, Status.STALLED, np.inf, np.nan, 0, nobody, nobody, ())
 
     def _rounds(self) -> Status:
         self.point, half, still = self._first(), np.inf, 0
@@ -171,8 +169,9 @@ class _Run:
 
     def _first(self) -> Point:
         """Of a sample alone."""
-        left, right, shares = self._sample(SAMPLE, lambda left, right: np.ones(len(left), dtype=bool), (0, 0))
+        left, right = self._sample()
         y = self.everyone.labels(left, right)
+        shares = self._shares(y, (0, 0))
         lower, upper = self.everyone.bounds(y)
         problem = Problem(y, lower / shares, upper / shares, total=0.0)
         found = self.listed(left, right, problem, 0.2 * self.clock.left if self.clock.ends else None)
@@ -181,24 +180,22 @@ class _Run:
         scored = self._scored(self.everyone.form(left, right, found.coefficients))
         return Point(scored, found.bias, float(found.coefficients @ scored.values(left, right)))
 
-    def _sample(
-        self, count: int, chosen: Callable[[Ints, Ints], Bools], others: tuple[int, int]
-    ) -> tuple[Ints, Ints, Floats]:
-        """(left, right, share) of pairs by chance among those that are `chosen`; all of one class where these are few.
-
-        `others` are the numbers of pairs in one class and in two that are not chosen; the share is that of the label.
-        """
-        everyone, count = self.everyone, min(count, self.options.most // 2)
+    def _sample(self) -> tuple[Ints, Ints]:
+        """Pairs by chance; all of those in one class where these are few."""
+        everyone, count = self.everyone, min(SAMPLE, self.options.most // 2)
         left, right = everyone.sample(count, self.rng)
         if 0 < everyone.n_same <= count // 2:
-            apart = everyone.classes[left] != everyone.classes[right]
-            alike = everyone.alike()
+            apart, alike = everyone.labels(left, right) < 0, everyone.alike()
             left, right = np.concatenate([left[apart], alike[0]]), np.concatenate([right[apart], alike[1]])
-        kept = chosen(left, right)
-        left, right = left[kept], right[kept]
-        y = everyone.labels(left, right)
-        same, different = everyone.n_same - others[0], len(everyone) - everyone.n_same - others[1]
-        return left, right, np.where(y > 0, (y > 0).sum() / max(1, same), (y < 0).sum() / max(1, different))
+        return left, right
+
+    def _shares(self, y: Floats, others: tuple[int, int]) -> Floats:
+        """Of how many pairs each of a sample with these labels stands for one, as a share, (n,).
+
+        `others` are the numbers of pairs in one class and in two that it was not drawn from.
+        """
+        same, different = self.everyone.n_same - others[0], len(self.everyone) - self.everyone.n_same - others[1]
+        return np.where(y > 0, (y > 0).sum() / max(1, same), (y < 0).sum() / max(1, different))
 
     def _scored(self, form: PairForm) -> Scored:
         return Scored(self.everyone.Z, form)
@@ -209,8 +206,8 @@ class _Run:
         if share >= 1.0:
             return np.inf
         left, right = self.everyone.sample(PROBED, self.rng)
-        rates = np.abs(self.everyone.labels(left, right) - point.scored.values(left, right) - point.bias)
-        return float(np.quantile(rates, share))
+        rates = self.everyone.rates(point.scored, point.bias, left, right)
+        return float(np.quantile(np.abs(rates), share))
 
     # -- a round
 
@@ -234,15 +231,14 @@ class _Run:
 
     def _draft(self, point: Point, assignment: Assignment) -> Draft:
         everyone, near = self.everyone, len(assignment.left)
-
-        def rates(left: Ints, right: Ints) -> Floats:
-            return everyone.labels(left, right) - point.scored.values(left, right) - point.bias
-
-        y = everyone.labels(assignment.left, assignment.right)
-        counts = int((y > 0).sum()), int((y < 0).sum())
-        left, right, shares = self._sample(SAMPLE, lambda a, b: np.abs(rates(a, b)) > assignment.half, counts)
-        lower, upper = everyone.bounds(everyone.labels(left, right))
-        begin = np.where(rates(left, right) > 0, upper, lower) / shares
+        same = int((everyone.labels(assignment.left, assignment.right) > 0).sum())
+        left, right = self._sample()
+        rates = everyone.rates(point.scored, point.bias, left, right)
+        far = np.abs(rates) > assignment.half
+        left, right, rates = left[far], right[far], rates[far]
+        y = everyone.labels(left, right)
+        shares, (lower, upper) = self._shares(y, (same, near - same)), everyone.bounds(y)
+        begin = np.where(rates > 0, upper, lower) / shares
         fixed = assignment.far + everyone.form(left, right, -begin)
         left, right = np.concatenate([assignment.left, left]), np.concatenate([assignment.right, right])
         y, scale = everyone.labels(left, right), np.concatenate([np.ones(near), 1.0 / shares])
@@ -257,7 +253,7 @@ class _Run:
         assert draft.found is not None
         assignment, theta = draft.assignment, draft.found.coefficients
         scored = self._scored(draft.fixed + self.everyone.form(draft.left, draft.right, theta))
-        near, began = len(assignment.left), self.clock.seconds
+        near = len(assignment.left)
         certificate, (own, cross, support) = self._judged(scored, assignment, theta[:near])
         change, extra = theta[near:] - draft.begin, (draft.left[near:], draft.right[near:])
         own, cross = own + change @ scored.values(*extra), cross + change @ assignment.scored.values(*extra)
@@ -266,9 +262,8 @@ class _Run:
         self.history.append(step)
         bias = certificate.bias if certificate.n_free else draft.found.bias
         if not draft.moved and (self.best is None or gap < self.best.gap):
-            pairs, seconds = (assignment.left, assignment.right), self.clock.seconds - began
             found = scored.form, bias, Status.STALLED, gap, certificate.objective, int(support)
-            self.best = Outcome(*found, *pairs, (), seconds)
+            self.best = Outcome(*found, assignment.left, assignment.right, ())
         stop = bool(self.callback(step)) if self.callback is not None else False
         return Point(scored, draft.found.bias, float(own)), float(cross), gap, stop
 
