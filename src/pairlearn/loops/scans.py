@@ -1,8 +1,9 @@
-"""Scans of all pairs of examples in classes, compiled: margins come block by block, coefficients follow from them.
+"""Scans of all pairs of examples in classes, compiled: values come block by block, coefficients follow from them.
 
-Row r of a block S belongs to example first + r, its column c to example first + c; pairs are those with c ≥ r + shift.
-The residual of a pair is v = y − S[r, c] − own[first + r] − own[first + c], y = ±1 by the classes. Far from the bias b,
-that is where |v − b| > half, a coefficient is at a bound: `same` or 0 in one class, 0 or −`other` in two.
+Row r of a block S belongs to example first + r, its column c to example first + c; pairs are those with c ≥ r + shift,
+their value is g = S[r, c] + own[first + r] + own[first + c], y = ±1 by the classes. With s = 1 − y(g + b) a coefficient
+rises from 0 to its box in a ramp of width 2·half around s = 0: θ = y·box·t, t = (s + half) / (2·half) within 0 … 1.
+Pairs with |s| < apart are left out: somebody lists them.
 """
 
 from __future__ import annotations
@@ -16,19 +17,18 @@ from pairlearn.types import Floats, Ints
 
 @nb.njit(cache=True, inline="always")
 def _value(S, own, first, r, c):  # type: ignore[no-untyped-def]
-    """g of a pair: every scan computes it alike, so that near pairs of one are those of all others to the last bit."""
+    """g of a pair: every scan computes it alike, so that the ramps of one are those of all others to the last bit."""
     return S[r, c] + (own[first + r] + own[first + c])
 
 
 @nb.njit(cache=True, inline="always")
-def _at_bound(alike, rate, same, other):  # type: ignore[no-untyped-def]
-    if alike:
-        return same if rate > 0.0 else 0.0
-    return 0.0 if rate > 0.0 else -other
+def _share(s, half):  # type: ignore[no-untyped-def]
+    """t."""
+    return min(1.0, max(0.0, (s + half) * (0.5 / half)))
 
 
 @threaded()
-def assign(
+def ramp(
     S: Floats,
     own: Floats,
     classes: Ints,
@@ -37,22 +37,52 @@ def assign(
     boxes: Floats,
     bias: float,
     half: float,
+    apart: float,
     theta: Floats,
-    near: Ints,
+    out: Floats,
 ) -> None:
-    """theta[r, c] of pairs that are far, 0 elsewhere; near[r] counts the others of a row. boxes = (same, other)."""
+    """theta[r, c] of all pairs, 0 of those left out; of every row out[r] = (Σ loss, Σθ of pairs in one class, Σ−θ of
+    those in two, how many of either are on their ramps). boxes = (same, other).
+
+    The loss is the integral of the ramp, box·(half·t² + (s − half)₊).
+    """
     for r in nb.prange(len(S)):
-        i, count = first + r, 0
+        i = first + r
+        loss, same, other, n_same, n_other = 0.0, 0.0, 0.0, 0, 0
         theta[r, : min(r + shift, S.shape[1])] = 0.0
         for c in range(r + shift, S.shape[1]):
             alike = classes[i] == classes[first + c]
-            rate = (1.0 if alike else -1.0) - _value(S, own, first, r, c) - bias
-            if abs(rate) > half:
-                theta[r, c] = _at_bound(alike, rate, boxes[0], boxes[1])
+            g = _value(S, own, first, r, c) + bias
+            s = 1.0 - g if alike else 1.0 + g
+            t = _share(s, half) if abs(s) >= apart else 0.0
+            on = (t > 0.0) & (t < 1.0)
+            area = half * t * t + max(0.0, s - half)
+            if alike:
+                theta[r, c] = boxes[0] * t
+                loss += boxes[0] * area
+                same += t
+                n_same += on
             else:
-                theta[r, c] = 0.0
-                count += 1
-        near[r] = count
+                theta[r, c] = -boxes[1] * t
+                loss += boxes[1] * area
+                other += t
+                n_other += on
+        out[r, 0] = loss
+        out[r, 1] = boxes[0] * same
+        out[r, 2] = boxes[1] * other
+        out[r, 3] = n_same
+        out[r, 4] = n_other
+
+
+@threaded()
+def count(S: Floats, own: Floats, classes: Ints, first: int, shift: int, bias: float, half: float, on: Ints) -> None:
+    """on[r] is the number of pairs of a row with |s| < half."""
+    for r in nb.prange(len(S)):
+        i, found = first + r, 0
+        for c in range(r + shift, S.shape[1]):
+            g = _value(S, own, first, r, c) + bias
+            found += abs(1.0 - g if classes[i] == classes[first + c] else 1.0 + g) < half
+        on[r] = found
 
 
 @threaded()
@@ -68,12 +98,12 @@ def gather(
     left: Ints,
     right: Ints,
 ) -> None:
-    """The examples of the pairs that are near, row r from starts[r] on."""
+    """The examples of these pairs, row r from starts[r] on."""
     for r in nb.prange(len(S)):
         i, place = first + r, starts[r]
         for c in range(r + shift, S.shape[1]):
-            y = 1.0 if classes[i] == classes[first + c] else -1.0
-            if abs(y - _value(S, own, first, r, c) - bias) <= half:
+            g = _value(S, own, first, r, c) + bias
+            if abs(1.0 - g if classes[i] == classes[first + c] else 1.0 + g) < half:
                 left[place] = i
                 right[place] = first + c
                 place += 1
@@ -91,67 +121,43 @@ def judge(
     boxes: Floats,
     bias: float,
     half: float,
+    apart: float,
     out: Floats,
 ) -> None:
-    """What a certificate needs of the far pairs of every row; R and `before` gave them their coefficients, S and `own`
-    are what these lead to.
+    """What a certificate needs of every row; R and `before` gave coefficients their ramps, S and `own` are the values
+    that these lead to, v = y − g.
 
-    out[r] = (largest v of those below their upper bound, smallest v of those above their lower bound, Σθ(y + v),
-    Σθ g, Σθ g before, number with θ ≠ 0).
+    out[r] = (largest v of those below their upper bound, smallest v of those above their lower bound, Σv and number of
+    those between, Σθ(y + v), number with θ ≠ 0).
     """
     for r in nb.prange(len(S)):
         i = first + r
-        up, low, work, own_sum, cross_sum, count = -np.inf, np.inf, 0.0, 0.0, 0.0, 0.0
+        up, low, free, n_free, work, support = -np.inf, np.inf, 0.0, 0.0, 0.0, 0.0
         for c in range(r + shift, S.shape[1]):
             alike = classes[i] == classes[first + c]
             y = 1.0 if alike else -1.0
-            g, old = _value(S, own, first, r, c), _value(R, before, first, r, c)
-            rate, v = y - old - bias, y - g
-            if abs(rate) <= half:
+            g = _value(R, before, first, r, c) + bias
+            s = 1.0 - g if alike else 1.0 + g
+            if abs(s) < apart:
                 continue
-            theta = _at_bound(alike, rate, boxes[0], boxes[1])
+            t = _share(s, half)
+            v = y - _value(S, own, first, r, c)
             if not np.isfinite(v):
                 up, low = np.inf, -np.inf
             # A pair of one class is below its bound at 0 and above it at C; of two the other way round.
-            if (theta == 0.0) == alike:
+            if (t < 1.0) if alike else (t > 0.0):
                 up = max(up, v)
-            else:
+            if (t > 0.0) if alike else (t < 1.0):
                 low = min(low, v)
-            if theta != 0.0:
-                work += theta * (y + v)
-                own_sum += theta * g
-                cross_sum += theta * old
-                count += 1.0
+            if t > 0.0:
+                work += (boxes[0] if alike else -boxes[1]) * t * (y + v)
+                support += 1.0
+                if t < 1.0:
+                    free += v
+                    n_free += 1.0
         out[r, 0] = up
         out[r, 1] = low
-        out[r, 2] = work
-        out[r, 3] = own_sum
-        out[r, 4] = cross_sum
-        out[r, 5] = count
-
-
-@threaded()
-def losses(
-    S: Floats,
-    own: Floats,
-    R: Floats,
-    before: Floats,
-    classes: Ints,
-    first: int,
-    shift: int,
-    boxes: Floats,
-    biases: Floats,
-    steps: Floats,
-    out: Floats,
-) -> None:
-    """out[r, k] = Σ box·max(0, 1 − y(g + b)) of a row at (1 − t)·(R, before) + t·(S, own) for t = steps[k]."""
-    for r in nb.prange(len(S)):
-        i = first + r
-        out[r] = 0.0
-        for c in range(r + shift, S.shape[1]):
-            alike = classes[i] == classes[first + c]
-            y, box = (1.0, boxes[0]) if alike else (-1.0, boxes[1])
-            start = 1.0 - y * (_value(R, before, first, r, c) + biases[0])
-            change = 1.0 - y * (_value(S, own, first, r, c) + biases[1]) - start
-            for k in range(len(steps)):
-                out[r, k] += box * max(0.0, start + steps[k] * change)
+        out[r, 2] = free
+        out[r, 3] = n_free
+        out[r, 4] = work
+        out[r, 5] = support

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import eigh
 
 from pairlearn.errors import InputError, TooLargeError
-from pairlearn.functions.function import PairFunction
 from pairlearn.kernels import as_kernel
 from pairlearn.operators.build import build, refuse_large
 from pairlearn.operators.plan import Plan, check_budget
@@ -20,9 +18,7 @@ from pairlearn.pair_kernels import PairKernel, Table, pair_kernel
 from pairlearn.pairs import Pairs, Triangle
 from pairlearn.solvers import solver_for
 from pairlearn.solvers.implicit import Everyone, Implicit, Outcome
-from pairlearn.solvers.implicit.everyone import Scored
-from pairlearn.solvers.implicit.solver import INNER, PER_LISTED
-from pairlearn.solvers.newton import features as newton_features
+from pairlearn.solvers.implicit.descent import bytes_needed
 from pairlearn.solvers.problem import Problem, Solution
 from pairlearn.solvers.start import feasible
 from pairlearn.types import Examples, Floats, Ints
@@ -31,19 +27,15 @@ if TYPE_CHECKING:
     from pairlearn.machines.machine import PairMachine
 
 FEATURES = 4000
-"""Features of a pair at most: the function is kept by twice as many pairs."""
+"""Features of a pair at most: the function is a sum over twice as many pairs."""
 BLOCKS = 200 * 10**6
 """Bytes that scans of all pairs take: blocks of values, of coefficients and of what passes in between."""
-MANY_LISTED = 5
-"""Listed pairs per feature from which on Newton's method is worth its equations."""
-LISTED = 400_000
-"""Pairs near the margin at most, however much memory there is."""
-LEAST = 20_000
-"""Pairs that have to find room in a list."""
-CHECKED = 4096
-"""Pairs by which the kept function is held against the learnt one."""
-ACCURACY = 1e-7
-"""Of the kept function, relative to the largest value."""
+LISTED = 100_000
+"""Pairs around the margin at most, however much memory there is."""
+LEAST, PER_LISTED = 20_000, 400
+"""Pairs that have to find room in a list, and bytes for each: what a fit of listed pairs holds, and its solver."""
+INNER = 0.3
+"""Tolerance of listed pairs, as a share of that of all."""
 NO = "all pairs are learnt from without a list only "
 
 
@@ -109,68 +101,30 @@ def learn(
     machine: PairMachine, setting: Setting, classes: Ints, boxes: tuple[float, float], seed: int
 ) -> tuple[Outcome, Plan]:
     """The function of all pairs, by the machine's tolerance, time and memory, and what that took."""
-    budget = check_budget(machine.memory_budget)
-    fixed, taken = BLOCKS + 6 * setting.Z.nbytes, 0
+    budget, taken = check_budget(machine.memory_budget), 0
+    fixed = BLOCKS + 6 * setting.Z.nbytes + bytes_needed(setting.order)
     room = budget - fixed
     refuse_little(len(setting.Z), fixed, budget)
-    most = int(min(LISTED, room // PER_LISTED))
 
-    def solved(left: Ints, right: Ints, problem: Problem, seconds: float | None) -> Solution:
+    def listed(left: Ints, right: Ints, problem: Problem, start: Floats, seconds: float | None) -> Solution:
         nonlocal taken
         operation = build(setting.kernel, setting.listed(left, right), memory_budget=room)
-        operator, start = operation.operator, feasible(np.zeros(len(problem)), problem)
-        newton = newton_features(operator) is not None and len(problem) >= MANY_LISTED * setting.order
-        solver = solver_for(
-            "newton" if newton else "active_set", INNER * machine.tol, seconds, operation.plan.memory, seed
-        )
-        solution = solver.solve(problem, operator, None if newton else start, machine.callback)
+        solver = solver_for("active_set", INNER * machine.tol, seconds, operation.plan.memory, seed)
+        solution = solver.solve(problem, operation.operator, feasible(start, problem))
         taken = max(taken, operation.used(solution.taken).bytes)
         return solution
 
+    most = int(min(LISTED, room // PER_LISTED))
     everyone = Everyone(setting.table, setting.Z, classes, setting.triangle, boxes)
     implicit = Implicit(tol=machine.tol, most=most, time_budget=machine.time_budget, seed=seed)
-    outcome = implicit.solve(everyone, solved, machine.callback)
-    return outcome, Plan("implicit", False, most, fixed + taken, budget)
+    return implicit.solve(everyone, listed, machine.callback), Plan("implicit", False, most, fixed + taken, budget)
 
 
 def refuse_little(m: int, fixed: int, budget: int) -> None:
-    """Refuse a budget without room for scans, so many bytes of features and a short list."""
+    """Refuse a budget without room for scans, so many bytes in all beside a short list."""
     needed = max(fixed, BLOCKS) + LEAST * PER_LISTED
     if budget < needed:
         raise TooLargeError(
             f"all pairs of {m:,} examples need about {needed / 2**20:,.1f} MiB even without a list of them, but the "
             f"budget is {budget / 2**20:,.1f} MiB; raise memory_budget (--memory-budget)"
         )
-
-
-def kept(setting: Setting, outcome: Outcome, seed: int) -> tuple[PairFunction, Ints, Ints]:
-    """(function, left, right): the learnt function as a sum over few pairs, twice as many as a pair has features.
-
-    A function of q features is a sum over any pairs whose features span them all: K_SS c = g_S on some pairs S gives
-    it, wherever it came from. Its coefficients are not those of the optimum, of which there are millions; its values
-    are.
-    """
-    rng, scored = np.random.default_rng(seed), Scored(setting.Z, outcome.form)
-    a, b = setting.triangle.columns(rng.integers(len(setting.triangle), size=CHECKED))
-    sought = scored.values(a, b)
-    for times in (2, 4, 8):
-        left, right = _chosen(setting, outcome, times * setting.order + 50, rng)
-        K = build(setting.kernel, setting.listed(left, right)).operator.submatrix(np.arange(len(left)))
-        values, vectors = eigh(K, check_finite=False, overwrite_a=True)
-        large = values > 1e-13 * values[-1]
-        V = vectors[:, large]
-        c = V @ ((V.T @ scored.values(left, right)) / values[large])
-        function = PairFunction.of(setting.kernel, setting.listed(left, right), c, outcome.bias)
-        off = np.abs(function(setting.listed(a, b)) - outcome.bias - sought).max()
-        if off <= ACCURACY * np.abs(sought).max():
-            break
-    return function, left, right
-
-
-def _chosen(setting: Setting, outcome: Outcome, count: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """So many pairs, half of them from near the margin, where they are most different."""
-    near = rng.choice(len(outcome.left), min(count // 2, len(outcome.left)), replace=False)
-    a, b = setting.triangle.columns(np.unique(rng.integers(len(setting.triangle), size=count - len(near))))
-    both = np.concatenate([outcome.left[near], a]), np.concatenate([outcome.right[near], b])
-    _, first = np.unique(both[0].astype(np.int64) * len(setting.Z) + both[1], return_index=True)
-    return both[0][first], both[1][first]

@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 
 from pairlearn.errors import ConflictWarning, InputError, warn_user
 from pairlearn.features import note_features
+from pairlearn.functions.function import PairFunction
 from pairlearn.machines import implicit
 from pairlearn.machines.machine import PairMachine, check_positive, fresh_seed
 from pairlearn.machines.parameters import parameter
@@ -93,7 +94,7 @@ class PairSVC(
     def _fit_implicitly(self, pairs: Pairs, classes: Ints) -> Self:
         """Learn from all pairs of examples in these classes, never listed."""
         self._check_limits()
-        setting, clock = implicit.setting_for(self, pairs), Clock.start()
+        clock, setting = Clock.start(), implicit.setting_for(self, pairs)
         alike = setting.triangle.n_alike(classes)
         if alike in (0, len(pairs)):
             raise InputError(
@@ -102,10 +103,11 @@ class PairSVC(
         shares = self._shares({1: alike, -1: len(pairs) - alike})
         seed = fresh_seed() if self.random_state is None else self.random_state
         outcome, self.plan_ = implicit.learn(self, setting, classes, (self.C * shares[1], self.C * shares[-1]), seed)
-        self.function_, left, right = implicit.kept(setting, outcome, seed)
-        self.support_ = setting.triangle.number(left, right)
-        self.support_bounded_ = np.zeros(len(left), dtype=bool)
-        self.support_examples_ = setting.listed(left, right).used_examples()
+        sum_over = setting.listed(outcome.left, outcome.right)
+        self.function_ = PairFunction.of(setting.kernel, sum_over, outcome.coefficients, outcome.bias)
+        self.support_ = setting.triangle.number(outcome.left, outcome.right)
+        self.support_bounded_ = np.zeros(len(sum_over), dtype=bool)
+        self.support_examples_ = sum_over.used_examples()
         self.path_, self.n_runs_, self.total_seconds_ = "implicit", 1, clock.seconds
         self._record(outcome, outcome.n_support, clock.seconds)
         note_features(self, pairs)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from pairlearn import loops
 from pairlearn.linalg.tiles import product
-from pairlearn.operators.form import PairForm, SideForm, Sums
+from pairlearn.operators.form import PairForm, Sums
 from pairlearn.operators.rows import PairRows
 from pairlearn.operators.source import Source
+from pairlearn.operators.thin import pair_features
 from pairlearn.pair_kernels import Table
 from pairlearn.pairs import Triangle
 from pairlearn.solvers.certificate import Certificate
@@ -45,10 +47,6 @@ class Scored:
         """z_aᵀM z_b of these examples with all from the first of them on."""
         return product(product(self.Z[rows], self.matrix), self.Z[rows.start :].T)
 
-    def towards(self, other: Scored, t: float) -> Scored:
-        """(1 − t)·this + t·the other."""
-        return Scored(self.Z, _scaled(self.form, 1.0 - t) + _scaled(other.form, t))
-
     def values(self, left: Ints, right: Ints) -> Floats:
         """Of single pairs, (n,)."""
         out = np.zeros(len(left))
@@ -58,18 +56,33 @@ class Scored:
 
 
 @dataclass(frozen=True)
-class Assignment:
-    """Coefficients of all pairs: at bounds where |v − bias| > half by `scored`; `left` and `right` are the others."""
+class Ramps:
+    """Where coefficients of all pairs come from: values g of a function, its bias, and half the width of a ramp.
+
+    Pairs that are less than `apart` from the margin are left out.
+    """
 
     scored: Scored
     bias: float
     half: float
-    left: Ints
-    right: Ints
-    far: PairForm
-    """The form of those at their bounds."""
+    apart: float = 0.0
+
+
+@dataclass(frozen=True)
+class Ramped:
+    """Coefficients of all pairs on such ramps: their form, Σθ and Σ|θ|, the smoothed loss, and how many pairs in one
+    class and in two are on their ramps."""
+
+    form: PairForm
     total: float
-    """Their sum."""
+    absolute: float
+    loss: float
+    counts: tuple[int, int]
+
+    @property
+    def count(self) -> int:
+        """All pairs on their ramps."""
+        return sum(self.counts)
 
 
 @dataclass(frozen=True)
@@ -98,12 +111,16 @@ class Everyone:
         return np.where(self.classes[left] == self.classes[right], 1.0, -1.0)
 
     def rates(self, scored: Scored, bias: float, left: Ints, right: Ints) -> Floats:
-        """y − g − bias of these pairs: above 0 their coefficients belong to the upper bound, below 0 to the lower."""
+        """y − g − bias of these pairs: near 0 they are near the margin."""
         return self.labels(left, right) - scored.values(left, right) - bias
 
     def bounds(self, y: Floats) -> tuple[Floats, Floats]:
         """(lower, upper) of pairs with these labels."""
         return np.where(y > 0, 0.0, -self.boxes[1]), np.where(y > 0, self.boxes[0], 0.0)
+
+    def features(self, left: Ints, right: Ints) -> Floats:
+        """φ of these pairs, whose inner products are kernel values, (n, q)."""
+        return pair_features(self.table, self.Z, left, right)
 
     def form(self, left: Ints, right: Ints, coefficients: Floats) -> PairForm:
         """The form of listed pairs."""
@@ -133,51 +150,52 @@ class Everyone:
     def _shift(self) -> int:
         return 0 if self.triangle.reflexive else 1
 
-    def assigned(self, scored: Scored, bias: float, half: float) -> Assignment:
-        """Every pair at its bound by these values, but for those near the margin."""
+    def _blocks(self, ramps: Ramps) -> Iterator[tuple[slice, tuple[Any, ...]]]:
+        """Rows of every block, and where a scan finds its pairs: values, classes, place."""
+        for rows in self._slices():
+            S = ramps.scored.block(rows)
+            yield rows, (S, ramps.scored.own, self.classes, rows.start, self._shift)
+
+    def ramped(self, ramps: Ramps) -> Ramped:
+        """Every pair on its ramp or at its bound."""
         m, r = self.Z.shape
         inner, rows, cols, boxes = np.zeros((r, r)), np.zeros(m), np.zeros(m), np.array(self.boxes)
+        sums = np.zeros(5)
+        for part, place in self._blocks(ramps):
+            theta, out = np.empty_like(place[0]), np.empty((len(place[0]), 5))
+            loops.scans.ramp(*place, boxes, ramps.bias, ramps.half, ramps.apart, theta, out)
+            inner += product(self.Z[part].T, product(theta, self.Z[part.start :]))
+            rows[part] += out[:, 1] - out[:, 2]
+            cols[part.start :] += np.ones(len(theta)) @ theta
+            sums += out.sum(axis=0)
+        loss, same, other, n_same, n_other = sums.tolist()
+        form = self._form(inner, rows, cols)
+        return Ramped(form, same - other, same + other, loss, (int(n_same), int(n_other)))
+
+    def near(self, ramps: Ramps) -> tuple[Ints, Ints]:
+        """The pairs on their ramps."""
         lefts, rights = [], []
-        for part in self._slices():
-            S, first = scored.block(part), part.start
-            theta, near = np.empty_like(S), np.zeros(len(S), dtype=np.int64)
-            place = (S, scored.own, self.classes, first, self._shift)
-            loops.scans.assign(*place, boxes, bias, half, theta, near)
-            inner += product(self.Z[part].T, product(theta, self.Z[first:]))
-            rows[part] += theta.sum(axis=1)
-            cols[first:] += theta.sum(axis=0)
-            starts, count = np.cumsum(near) - near, int(near.sum())
-            left, right = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)
-            loops.scans.gather(*place, bias, half, starts, left, right)
+        for _, place in self._blocks(ramps):
+            on = np.empty(len(place[0]), dtype=np.int64)
+            loops.scans.count(*place, ramps.bias, ramps.half, on)
+            starts, total = np.cumsum(on) - on, int(on.sum())
+            left, right = np.empty(total, dtype=np.int32), np.empty(total, dtype=np.int32)
+            loops.scans.gather(*place, ramps.bias, ramps.half, starts, left, right)
             lefts.append(left)
             rights.append(right)
-        left, right = np.concatenate(lefts), np.concatenate(rights)
-        return Assignment(scored, bias, half, left, right, self._form(inner, rows, cols), float(rows.sum()))
+        return np.concatenate(lefts), np.concatenate(rights)
 
-    def judged(self, scored: Scored, assignment: Assignment) -> tuple[Certificate, Floats]:
-        """Of the pairs at their bounds, for the values g that all coefficients lead to: their certificate, and
-        (Σθg, Σθg before, number with θ ≠ 0)."""
-        total, sums, boxes = Certificate(), np.zeros(3), np.array(self.boxes)
-        for part in self._slices():
-            S, R = scored.block(part), assignment.scored.block(part)
+    def judged(self, ramps: Ramps, scored: Scored) -> tuple[Certificate, int]:
+        """The certificate of coefficients on ramps, whose values are `scored`, and how many of them are not 0."""
+        total, support, boxes = Certificate(), 0, np.array(self.boxes)
+        before, limits = ramps.scored, (ramps.bias, ramps.half, ramps.apart)
+        for part, (S, own, *place) in self._blocks(replace(ramps, scored=scored)):
             out = np.empty((len(S), 6))
-            place = (self.classes, part.start, self._shift, boxes, assignment.bias, assignment.half)
-            loops.scans.judge(S, scored.own, R, assignment.scored.own, *place, out)
-            work = -0.5 * float(out[:, 2].sum())
-            found = Certificate(float(out[:, 0].max()), float(out[:, 1].min()), objective=work)
-            total, sums = total.joined(found), sums + out[:, 3:].sum(axis=0)
-        return total, sums
-
-    def losses(self, old: Scored, new: Scored, biases: tuple[float, float], steps: Floats) -> Floats:
-        """Σ box·max(0, 1 − y(g + b)) of all pairs on the way from the old values to the new ones, at these steps."""
-        total, boxes = np.zeros(len(steps)), np.array(self.boxes)
-        for part in self._slices():
-            S, R = new.block(part), old.block(part)
-            out = np.empty((len(S), len(steps)))
-            place = (self.classes, part.start, self._shift, boxes, np.array(biases), steps)
-            loops.scans.losses(S, new.own, R, old.own, *place, out)
-            total += out.sum(axis=0)
-        return total
+            loops.scans.judge(S, own, before.block(part), before.own, *place, boxes, *limits, out)
+            free, n_free, work, some = out[:, 2:].sum(axis=0).tolist()
+            found = Certificate(float(out[:, 0].max()), float(out[:, 1].min()), free, int(n_free), -0.5 * work)
+            total, support = total.joined(found), support + int(some)
+        return total, support
 
     # -- samples
 
@@ -196,10 +214,3 @@ class Everyone:
             lefts.append(members[a])
             rights.append(members[b])
         return np.concatenate(lefts), np.concatenate(rights)
-
-
-def _scaled(form: PairForm, t: float) -> PairForm:
-    """t · a dense symmetric form."""
-    square = None if form.left.square is None else t * form.left.square
-    side = SideForm(square, t * form.left.linear)
-    return PairForm(None if form.cross is None else t * form.cross, side, side, t * form.constant)
