@@ -5,8 +5,8 @@ of its own (`real_parts.py`) and with a limit of time, what it has to be as good
 explicit features say the same, the solver of commit c3944b5, and every path of our own by name, so that a wrong choice
 shows. A rival that reaches its limit counts with it: the ratio is then a lower bound, marked ">".
 
-Options beside the usual: --without leaves parts out, --again measures parts again. What was measured is kept by row
-and part.
+Options beside the usual: --without leaves parts out, --again measures parts again (of the rows of --only, if there are
+any). What was measured is kept by row and part.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def parsed() -> argparse.Namespace:
         "--quick", action="store_true", help="some rows on a few hundred pairs, under 50 s; nothing is judged"
     )
     parser.add_argument("--fresh", action="store_true", help="forget what an earlier run has measured")
-    parser.add_argument("--only", nargs="+", metavar="NAME", choices=names, help="measure these rows again, only these")
+    parser.add_argument("--only", nargs="+", metavar="NAME", choices=names, help="only these rows, measured again")
     parser.add_argument("--without", nargs="+", default=[], choices=parts, help="leave these parts out")
     parser.add_argument("--again", nargs="+", default=[], choices=["ours", *parts], help="measure these parts again")
     parser.add_argument("--jobs", type=json.loads, help=argparse.SUPPRESS)
@@ -165,7 +165,7 @@ def main() -> int:
         rows = run_quickly(names, arguments.without)
     else:
         rows = {} if arguments.fresh or not store.exists() else json.loads(store.read_text())
-        again = ["ours", "old", "libsvm", "linear", "forced"] if arguments.only else arguments.again
+        again = arguments.again or (["ours", "old", "libsvm", "linear", "forced"] if arguments.only else [])
         run_fully(names, arguments.without, again, store, rows)
     table(rows)
     return print_figures(figures(rows, arguments.quick))

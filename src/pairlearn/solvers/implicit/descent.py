@@ -229,7 +229,8 @@ class Descent:
             left, right = left[on], right[on]
         same = everyone.labels(left, right) > 0
         stand = counts / np.maximum(1, [same.sum(), (~same).sum()])
-        return left, right, np.where(same, *(np.array(everyone.boxes) / (2.0 * ramps.half) * stand))
+        slopes = np.array(everyone.boxes) / (2.0 * ramps.half) * stand
+        return left, right, np.where(same, slopes[0], slopes[1])
 
     def _drawn(self, count: int) -> tuple[Ints, Ints]:
         """Pairs by chance; all of those in one class where these are few."""

@@ -200,8 +200,8 @@ class Everyone:
     # -- samples
 
     def sample(self, count: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
-        """About so many pairs by chance, each once."""
-        chosen = np.unique(rng.integers(len(self), size=min(count, len(self))))
+        """So many pairs by chance, now and then one of them twice; all where there are no more."""
+        chosen = rng.integers(len(self), size=count) if count < len(self) else np.arange(len(self))
         return self.triangle.columns(chosen)
 
     def alike(self) -> tuple[Ints, Ints]:

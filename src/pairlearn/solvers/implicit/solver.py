@@ -23,7 +23,7 @@ HALF = 0.35
 """Half of the last ramps, in tolerances: pairs between their bounds are no further apart than 2·HALF."""
 DRIFT = 0.1
 """Change of values, in tolerances, below which a certificate is worth its scan."""
-SCARCE = 8
+SCARCE = 3
 """Pairs on their ramps per feature, below which Newton's steps become too long, and these pairs are listed."""
 AROUND = 3.0
 """Pairs that are listed then: those so many times as far from the margin."""
