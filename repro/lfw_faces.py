@@ -217,9 +217,7 @@ def tasks(descriptor: str, split: Split, quick: bool) -> dict[str, Task]:
 def machine(setting: Setting, task: Task, seconds: float) -> pl.PairSVC:
     """The fitted machine of a setting."""
     options: dict[str, Any] = {"time_budget": seconds, "memory_budget": BYTES, "random_state": SEED}
-    svc = pl.PairSVC(
-        setting.kernel, setting.base, setting.C, tol=0.01, class_weight="balanced", random_state=0, **options
-    )
+    svc = pl.PairSVC(setting.kernel, setting.base, setting.C, tol=0.01, class_weight="balanced", **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return svc.fit(task.train, task.labels)
