@@ -1,9 +1,9 @@
 """Double interval at the papers' largest sizes: 2.5 to 20 million pairs over 2,000 to 16,000 classes of eight examples.
 
-n = 2000, tensor_metric over the squared base (homogeneous polynomial of degree 2), all positive pairs and random negative
-ones. C = 1 over the square of k(x, x). Where a Gram matrix is too large, features of a stated rank take its place
-(`LowRank`, k-means++ landmarks); rows "exact" hold it. Tested on all pairs of 100 other classes, beside the cosine. Every
-row has a process of its own; times are in products of 2500 × 2500 matrices ("gemm").
+n = 2000, tensor_metric over the squared base (homogeneous polynomial of degree 2), all positive pairs and random
+negative ones. C = 1 over the square of k(x, x). Where a Gram matrix is too large, features of a stated rank take its
+place (`LowRank`, k-means++ landmarks); rows "exact" hold it. Tested on all pairs of 100 other classes, beside the
+cosine. Every row has a process of its own; times are in products of 2500 × 2500 matrices ("gemm").
 """
 
 from __future__ import annotations

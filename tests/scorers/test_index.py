@@ -245,8 +245,10 @@ def test_an_index_groups_photos_by_person() -> None:
     X = np.repeat(4 * CENTRES, 3, axis=0) + 0.05 * RNG.normal(size=(1200, D))
     groups = group_identities(GalleryIndex(pl.Gallery(pl.EuclidBaseline(), X, np.arange(1200))), -1.0)
     assert groups.tolist() == np.repeat(np.arange(400), 3).tolist()
-    with pytest.raises(InputError, match="threshold must be a number"):
-        group_identities(pl.Gallery(pl.EuclidBaseline(), X, np.arange(1200)), np.nan)
+    bad: Any
+    for bad in (np.nan, "high", None):
+        with pytest.raises(InputError, match="threshold must be a number"):
+            group_identities(pl.Gallery(pl.EuclidBaseline(), X, np.arange(1200)), bad)
 
 
 # --------------------------------------------------------------------------- refusals
@@ -277,6 +279,8 @@ def test_bad_questions_are_refused_with_advice() -> None:
             index.search(PROBES, top)
     with pytest.raises(InputError, match="NaN"):
         index.search(np.full((1, D), np.nan))
+    with pytest.raises(InputError, match="columns, but the gallery has"):
+        index.search(PROBES[:, 1:])
     with pytest.raises(InputError, match="-1 is not enrolled"):
         index.remove([-1])
     with pytest.raises(InputError, match="nobody would be left"):

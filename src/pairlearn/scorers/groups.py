@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
@@ -24,7 +26,7 @@ def group_identities(enrolled: Gallery | GalleryIndex, threshold: float, top: in
     >>> group_identities(pl.Gallery(pl.EuclidBaseline(), X, np.arange(4)), threshold=-0.5).tolist()
     [0, 1, 0, 0]
     """
-    if np.isnan(threshold) or top < 1:
+    if not isinstance(threshold, Real) or np.isnan(threshold) or top < 1:
         raise InputError(f"threshold must be a number and top ≥ 1, got {threshold!r} and {top!r}")
     gallery = enrolled.gallery if isinstance(enrolled, GalleryIndex) else enrolled
     find = enrolled.search if isinstance(enrolled, GalleryIndex) else enrolled.identify

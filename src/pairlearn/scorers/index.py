@@ -107,6 +107,10 @@ class GalleryIndex:
         if not isinstance(top, (int, np.integer)) or not 1 <= top <= len(gallery.names):
             raise InputError(f"top must be from 1 to the number of identities, {len(gallery.names)}, got {top!r}")
         probes = check_examples(same_features(gallery.model, probes), "probes")
+        if np.shape(probes)[1:] != np.shape(gallery.compared)[1:]:
+            raise InputError(
+                f"probes have {np.shape(probes)[1]} columns, but the gallery has {np.shape(gallery.compared)[1]}"
+            )
         per = ceil(self.oversample * top * self._per_identity)
         step = max(1, PAIRS // ceil(per * len(gallery.identities) / len(gallery.names)))
         n = count_examples(probes)
