@@ -59,17 +59,17 @@ def test_forms_of_blocks_are_those_of_the_list(kernel: str) -> None:
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize(("half", "apart"), [(0.3, 0.0), (1e-200, 0.3), (0.3, 0.1)])
+@pytest.mark.parametrize(("half", "apart", "centre"), [(0.3, 0.0, 1.0), (1e-200, 0.3, 1.0), (0.3, 0.1, 0.7)])
 def test_ramps_and_judgements_are_those_of_a_loop_over_pairs(
-    kernel: str, half: float, apart: float, monkeypatch: pytest.MonkeyPatch
+    kernel: str, half: float, apart: float, centre: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(implicit.everyone, "BLOCK", 700)  # several blocks
     boxes = (2.0, 0.5)
     everyone, resolved = everyone_of(kernel, boxes)
     operator, (left, right), box = build(resolved, PAIRS).operator, PAIRS.columns, whole(boxes)
     first, bias = 0.01 * RNG.normal(size=len(PAIRS)), 0.1
-    ramps = Ramps(Scored(everyone.Z, everyone.form(left, right, first)), bias, half, apart)
-    s = Y * (Y - operator @ first - bias)
+    ramps = Ramps(Scored(everyone.Z, everyone.form(left, right, first)), bias, half, centre, apart)
+    s = centre - Y * (operator @ first + bias)
     far = np.abs(s) >= apart
     share = np.clip((s + half) / (2 * half), 0.0, 1.0)
     theta = np.where(far, (box.lower + box.upper) * share, 0.0)
@@ -218,9 +218,9 @@ def test_the_gap_of_an_early_end_is_that_of_its_coefficients(kernel: str) -> Non
     """The coefficients follow from the function before; a dense twin computes their gap."""
     everyone, resolved = everyone_of(kernel, (2.0, 0.5))
     steps = implicit.descent.Descent(everyone, 0).steps(1e-4)
-    now = [next(steps) for _ in range(4)][-1].balanced()
+    now = [next(steps) for _ in range(4)][-1][0].balanced()
     box, operator = whole((2.0, 0.5)), build(resolved, PAIRS).operator
-    s = Y * (Y - now.ramps.scored.values(*PAIRS.columns) - now.ramps.bias)
+    s = now.ramps.centre - Y * (now.ramps.scored.values(*PAIRS.columns) + now.ramps.bias)
     theta = (box.lower + box.upper) * np.clip(0.5 + 0.5 * s / now.ramps.half, 0.0, 1.0)
     assert abs(theta.sum()) <= 1e-9 * np.abs(theta).sum()
     dense = certify(box, operator, theta)

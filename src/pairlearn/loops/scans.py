@@ -1,9 +1,9 @@
 """Scans of all pairs of examples in classes, compiled: values come block by block, coefficients follow from them.
 
 Row r of a block S belongs to example first + r, its column c to example first + c; pairs are those with c ≥ r + shift,
-their value is g = S[r, c] + own[first + r] + own[first + c], y = ±1 by the classes. With s = 1 − y(g + b) a coefficient
-rises from 0 to its box in a ramp of width 2·half around s = 0: θ = y·box·t, t = (s + half) / (2·half) within 0 … 1.
-Pairs with |s| < apart are left out: somebody lists them.
+their value is g = S[r, c] + own[first + r] + own[first + c], y = ±1 by the classes. With s = centre − y(g + b) a
+coefficient rises from 0 to its box in a ramp of width 2·half around s = 0: θ = y·box·t, t = (s + half) / (2·half), not
+below 0 nor above 1. Pairs with |s| < apart are left out: somebody lists them.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ def ramp(
     shift: int,
     boxes: Floats,
     bias: float,
+    centre: float,
     half: float,
     apart: float,
     theta: Floats,
@@ -53,7 +54,7 @@ def ramp(
         for c in range(r + shift, S.shape[1]):
             alike = classes[i] == classes[first + c]
             g = _value(S, own, first, r, c) + bias
-            s = 1.0 - g if alike else 1.0 + g
+            s = centre - g if alike else centre + g
             t = _share(s, half) if abs(s) >= apart else 0.0
             on = (t > 0.0) & (t < 1.0)
             area = half * t * t + max(0.0, s - half)
@@ -75,13 +76,15 @@ def ramp(
 
 
 @threaded()
-def count(S: Floats, own: Floats, classes: Ints, first: int, shift: int, bias: float, half: float, on: Ints) -> None:
+def count(
+    S: Floats, own: Floats, classes: Ints, first: int, shift: int, bias: float, centre: float, half: float, on: Ints
+) -> None:
     """on[r] is the number of pairs of a row with |s| < half."""
     for r in nb.prange(len(S)):
         i, found = first + r, 0
         for c in range(r + shift, S.shape[1]):
             g = _value(S, own, first, r, c) + bias
-            found += abs(1.0 - g if classes[i] == classes[first + c] else 1.0 + g) < half
+            found += abs(centre - g if classes[i] == classes[first + c] else centre + g) < half
         on[r] = found
 
 
@@ -93,6 +96,7 @@ def gather(
     first: int,
     shift: int,
     bias: float,
+    centre: float,
     half: float,
     starts: Ints,
     left: Ints,
@@ -103,7 +107,7 @@ def gather(
         i, place = first + r, starts[r]
         for c in range(r + shift, S.shape[1]):
             g = _value(S, own, first, r, c) + bias
-            if abs(1.0 - g if classes[i] == classes[first + c] else 1.0 + g) < half:
+            if abs(centre - g if classes[i] == classes[first + c] else centre + g) < half:
                 left[place] = i
                 right[place] = first + c
                 place += 1
@@ -120,6 +124,7 @@ def judge(
     shift: int,
     boxes: Floats,
     bias: float,
+    centre: float,
     half: float,
     apart: float,
     out: Floats,
@@ -137,7 +142,7 @@ def judge(
             alike = classes[i] == classes[first + c]
             y = 1.0 if alike else -1.0
             g = _value(R, before, first, r, c) + bias
-            s = 1.0 - g if alike else 1.0 + g
+            s = centre - g if alike else centre + g
             if abs(s) < apart:
                 continue
             t = _share(s, half)

@@ -10,7 +10,7 @@ many numbers as a pair has features.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -27,14 +27,21 @@ CHECKED, ACCURACY = 4096, 1e-7
 """Pairs that this is checked with, and what may lie outside."""
 PER_FEATURE, LEAST, MOST = 8, 4000, 16_000
 """Pairs that curvature is taken from, per feature, and at least and most."""
-ALL = 10
-"""Times as many pairs on their ramps, up to which these are gathered; a sample of more is drawn by chance."""
+GATHERED = 3 * 10**6
+"""Pairs on their ramps up to which these are gathered before some of them are chosen; more are met by chance."""
+WIDEST = 2.0
+"""Half of the first ramps: at the beginning all pairs are on them."""
 FIRST, FEWER = 0.1, 3.0
 """Share of the pairs on their ramps after a first width with all of them, and how many times fewer at the next."""
-STEPS = 6
+NARROWER = 2.0, 4.0
+"""How many times narrower the next ramps are, at least and at most."""
+STEPS = 12
 """Steps at one width at most, but for the last one."""
-SETTLED = 0.2
-"""Fall that the next step promises, as a share of what ramps add to the objective, below which narrower ones follow."""
+SETTLED, GAIN = 0.2, 0.01
+"""Fall that a step promised, as a share of what ramps add to the objective and of this itself, below which narrower
+ones follow."""
+FEW = 1.0
+"""Pairs on their ramps per feature, below which curvature is that of wider ramps."""
 ENOUGH = 1e-4
 """Share of the promised fall that a step has to keep."""
 BALANCING = 80
@@ -43,8 +50,14 @@ SHORTEST = 1e-4
 """Length of a step below which it is no longer halved."""
 PROBED = 2**18
 """Pairs by which widths of ramps are chosen."""
-DRAWN = 4 * 10**6
+DRAWN = 10**6
 """Pairs that are looked at for a sample, at most."""
+
+
+def centre(half: float) -> float:
+    """The margin that ramps are centred at: wide ones begin at 1 and so leave pairs beyond it alone, or a class of many
+    pairs would push the bias far away from one of few; narrow ones have 1 in their middle, as steps have."""
+    return 1.0 - half * min(1.0, half)
 
 
 def curved(q: int) -> int:
@@ -54,7 +67,7 @@ def curved(q: int) -> int:
 
 def bytes_needed(q: int) -> int:
     """Features of the sample and of spanning pairs (twice), the equations three times; draws for a sample."""
-    return 8 * q * (curved(q) + 2 * SPANNING[0] * q + 3 * q) + 40 * DRAWN
+    return 8 * q * (curved(q) + 2 * SPANNING[0] * q + 3 * q) + 40 * max(DRAWN, GATHERED)
 
 
 class Span:
@@ -107,7 +120,7 @@ class Smooth:
     @classmethod
     def at(cls, span: Span, w: Floats, bias: float, half: float) -> Smooth:
         """One scan."""
-        ramps = Ramps(Scored(span.everyone.Z, span.form(w)), bias, half)
+        ramps = Ramps(Scored(span.everyone.Z, span.form(w)), bias, half, centre(half))
         return cls(span, w, ramps, span.everyone.ramped(ramps))
 
     @property
@@ -162,27 +175,29 @@ class Descent:
             if self.span.lacks(*self._drawn(CHECKED)) <= ACCURACY:
                 break
 
-    def steps(self, last: float) -> Iterator[Smooth]:
-        """The function after every step; without end at the last width, until rounding hides what a step gains."""
-        now, count = Smooth.at(self.span, np.zeros(self.q), 0.0, 2.0), len(self.everyone)
+    def steps(self, last: float) -> Iterator[tuple[Smooth, bool]]:
+        """The function after every step, and whether its width is done with; at the last width without end, until
+        rounding hides what a step gains."""
+        now, count = Smooth.at(self.span, np.zeros(self.q), 0.0, WIDEST), len(self.everyone)
         while True:
-            final, taken = now.ramps.half <= last, 0
-            while True:
+            final, done, taken = now.ramps.half <= last, False, 0
+            while not done:
                 now, promised = self._step(now)
                 taken += 1
-                yield now
+                done = taken == STEPS or promised <= min(SETTLED * now.ramps.half * now.weight, GAIN * now.objective)
+                yield now, done
                 if final and promised <= 1e-16 * abs(now.objective):
                     return
-                if not final and (taken == STEPS or promised <= SETTLED * now.ramps.half * now.weight):
-                    break
-            count = max(1, int(FIRST * count if now.ramps.half == 2.0 else now.ramped.count / FEWER))
-            half = min(self._width(now.ramps, count / len(self.everyone)), now.ramps.half / 1.5)
+                done = done and not final
+            count = max(1, int(FIRST * count if now.ramps.half == WIDEST else now.ramped.count / FEWER))
+            wanted = self._width(now.ramps, count / len(self.everyone))
+            half = float(np.clip(wanted, now.ramps.half / NARROWER[1], now.ramps.half / NARROWER[0]))
             now = Smooth.at(self.span, now.w, now.ramps.bias, max(last, half))
 
     def _width(self, ramps: Ramps, share: float) -> float:
         """Half of the ramps that this share of all pairs is on."""
         left, right = self.everyone.sample(PROBED, self.rng)
-        far = np.abs(self.everyone.rates(ramps.scored, ramps.bias, left, right))
+        far = np.abs(self.everyone.before(replace(ramps, centre=1.0), left, right))
         known = min(1.0, max(share, 200 / len(far)))  # nearer to the margin pairs are evenly spread
         return float(np.quantile(far, known)) * share / known
 
@@ -215,20 +230,30 @@ class Descent:
         return straight - db * aside, db
 
     def _curved(self, now: Smooth) -> tuple[Ints, Ints, Floats]:
-        """Pairs on their ramps, all or a sample, each with the slopes of all that it stands for."""
-        everyone, ramps, counts = self.everyone, now.ramps, np.array(now.ramped.counts)
-        wanted = curved(self.q)
-        if now.ramped.count <= ALL * wanted:
+        """Pairs on their ramps, all or a sample, each with the slopes of all that it stands for.
+
+        Where they are fewer than features, the slopes are those of wider ramps: a step knows nothing of the pairs that
+        it is about to meet.
+        """
+        everyone, ramps, wanted, counts = self.everyone, now.ramps, curved(self.q), now.ramped.counts
+        few = now.ramped.count < FEW * self.q
+        if few:
+            share = min(1.0, FEW * self.q / len(everyone))
+            half = max(ramps.half, self._width(ramps, share))
+            ramps = replace(ramps, half=half, centre=centre(half))
+        if few or now.ramped.count <= GATHERED:
             left, right = everyone.near(ramps)
+            same = everyone.labels(left, right) > 0
+            counts = int(same.sum()), int((~same).sum())
             if len(left) > wanted:
                 chosen = np.sort(self.rng.choice(len(left), wanted, replace=False))
                 left, right = left[chosen], right[chosen]
         else:
             left, right = self._drawn(int(min(DRAWN, 1.2 * wanted * len(everyone) / now.ramped.count)))
-            on = np.abs(everyone.rates(ramps.scored, ramps.bias, left, right)) < ramps.half
+            on = np.abs(everyone.before(ramps, left, right)) < ramps.half
             left, right = left[on], right[on]
         same = everyone.labels(left, right) > 0
-        stand = counts / np.maximum(1, [same.sum(), (~same).sum()])
+        stand = np.array(counts) / np.maximum(1, [same.sum(), (~same).sum()])
         slopes = np.array(everyone.boxes) / (2.0 * ramps.half) * stand
         return left, right, np.where(same, slopes[0], slopes[1])
 

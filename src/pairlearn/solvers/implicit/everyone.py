@@ -57,15 +57,22 @@ class Scored:
 
 @dataclass(frozen=True)
 class Ramps:
-    """Where coefficients of all pairs come from: values g of a function, its bias, and half the width of a ramp.
+    """Where coefficients of all pairs come from: values g of a function, its bias, half the width of ramps, and the
+    margin y(g + bias) that these are centred at.
 
-    Pairs that are less than `apart` from the margin are left out.
+    Pairs that are less than `apart` from it are left out.
     """
 
     scored: Scored
     bias: float
     half: float
+    centre: float = 1.0
     apart: float = 0.0
+
+    @property
+    def place(self) -> tuple[float, float, float]:
+        """(bias, centre, half), as scans take them."""
+        return self.bias, self.centre, self.half
 
 
 @dataclass(frozen=True)
@@ -110,9 +117,9 @@ class Everyone:
         """±1 of these pairs."""
         return np.where(self.classes[left] == self.classes[right], 1.0, -1.0)
 
-    def rates(self, scored: Scored, bias: float, left: Ints, right: Ints) -> Floats:
-        """y − g − bias of these pairs: near 0 they are near the margin."""
-        return self.labels(left, right) - scored.values(left, right) - bias
+    def before(self, ramps: Ramps, left: Ints, right: Ints) -> Floats:
+        """How far these pairs are before the centre of their ramps, s = centre − y(g + bias)."""
+        return ramps.centre - self.labels(left, right) * (ramps.scored.values(left, right) + ramps.bias)
 
     def bounds(self, y: Floats) -> tuple[Floats, Floats]:
         """(lower, upper) of pairs with these labels."""
@@ -163,7 +170,7 @@ class Everyone:
         sums = np.zeros(5)
         for part, place in self._blocks(ramps):
             theta, out = np.empty_like(place[0]), np.empty((len(place[0]), 5))
-            loops.scans.ramp(*place, boxes, ramps.bias, ramps.half, ramps.apart, theta, out)
+            loops.scans.ramp(*place, boxes, *ramps.place, ramps.apart, theta, out)
             inner += product(self.Z[part].T, product(theta, self.Z[part.start :]))
             rows[part] += out[:, 1] - out[:, 2]
             cols[part.start :] += np.ones(len(theta)) @ theta
@@ -177,10 +184,10 @@ class Everyone:
         lefts, rights = [], []
         for _, place in self._blocks(ramps):
             on = np.empty(len(place[0]), dtype=np.int64)
-            loops.scans.count(*place, ramps.bias, ramps.half, on)
+            loops.scans.count(*place, *ramps.place, on)
             starts, total = np.cumsum(on) - on, int(on.sum())
             left, right = np.empty(total, dtype=np.int32), np.empty(total, dtype=np.int32)
-            loops.scans.gather(*place, ramps.bias, ramps.half, starts, left, right)
+            loops.scans.gather(*place, *ramps.place, starts, left, right)
             lefts.append(left)
             rights.append(right)
         return np.concatenate(lefts), np.concatenate(rights)
@@ -188,7 +195,7 @@ class Everyone:
     def judged(self, ramps: Ramps, scored: Scored) -> tuple[Certificate, int]:
         """The certificate of coefficients on ramps, whose values are `scored`, and how many of them are not 0."""
         total, support, boxes = Certificate(), 0, np.array(self.boxes)
-        before, limits = ramps.scored, (ramps.bias, ramps.half, ramps.apart)
+        before, limits = ramps.scored, (*ramps.place, ramps.apart)
         for part, (S, own, *place) in self._blocks(replace(ramps, scored=scored)):
             out = np.empty((len(S), 6))
             loops.scans.judge(S, own, before.block(part), before.own, *place, boxes, *limits, out)

@@ -126,7 +126,7 @@ class _Run:
         tol, began = self.options.tol, self.clock.seconds
         descent = Descent(self.everyone, self.options.seed)
         scarce = min(self.options.most, SCARCE * descent.q)
-        for now in descent.steps(HALF * tol):
+        for now, done in descent.steps(HALF * tol):
             self.now = now
             gap = 2.0 * (now.ramps.half + now.drift)
             if self._report(gap, -now.objective, now.ramped.count, len(now.span.left)):
@@ -134,7 +134,7 @@ class _Run:
             seconds, began = self.clock.seconds - began, self.clock.seconds
             if self.clock.ends and self.clock.left < CERTIFICATE * seconds:
                 return Status.TIME_BUDGET
-            if now.ramped.count <= scarce:
+            if done and now.ramped.count <= scarce:
                 return self._rounds(now, AROUND * now.ramps.half)
             if now.ramps.half <= HALF * tol and now.drift <= DRIFT * tol and self._judge(now) <= tol:
                 return Status.CONVERGED
@@ -184,15 +184,15 @@ class _Run:
         everyone, scored, bias, half = self.everyone, now.ramps.scored, now.ramps.bias, now.ramps.half
         while True:
             apart = min(apart, self._widest(now.ramps))
-            ramps = Ramps(scored, bias, STEP, apart)
+            ramps = Ramps(scored, bias, STEP, apart=apart)
             far, (left, right) = everyone.ramped(ramps), everyone.near(replace(ramps, half=apart))
             y = everyone.labels(left, right)
             lower, upper = everyone.bounds(y)
             linear = y - Scored(everyone.Z, far.form).values(left, right)
             problem = Problem(linear, lower, upper, total=-far.total)
             if lower.sum() <= -far.total <= upper.sum():
-                rates = everyone.rates(scored, bias, left, right)
-                theta = lower + (upper - lower) * np.clip(0.5 + 0.5 * rates / half, 0.0, 1.0)
+                share = np.clip(0.5 + 0.5 * everyone.before(now.ramps, left, right) / half, 0.0, 1.0)
+                theta = share * (lower + upper)
                 return Draft(ramps, left, right, far.form, problem, theta)
             if len(left) >= 0.5 * self.options.most:
                 return None
@@ -204,7 +204,7 @@ class _Run:
         if share >= 1.0:
             return np.inf
         left, right = self.everyone.sample(10**5, np.random.default_rng(self.options.seed))
-        return float(np.quantile(np.abs(self.everyone.rates(ramps.scored, ramps.bias, left, right)), share))
+        return float(np.quantile(np.abs(self.everyone.before(replace(ramps, centre=1.0), left, right)), share))
 
     def _towards(self, now: Smooth, form: PairForm, bias: float) -> tuple[Smooth, bool]:
         """Towards a new function as far as the smoothed objective falls, and whether it does."""
