@@ -253,6 +253,18 @@ class Pairs:
             )
         return self._replaced(tables=tables_of((examples, *self.tables.sides[1:])), feature_names=names)
 
+    def with_columns(self, left: Any, right: Any) -> Pairs:
+        """Other pairs of the same examples, which are not checked again: for pairs that come some after the other.
+
+        >>> import numpy as np, pairlearn as pl
+        >>> pl.Pairs(np.eye(3), [0], [1]).with_columns([0, 1], [2, 2]).right.tolist()
+        [2, 2]
+        """
+        if self.invariant is not None or self.signed is not None:
+            raise InputError("these pairs have features of their own; make new pairs with pl.Pairs(…)")
+        columns = check_columns(left, right, self.n_examples, count_examples(self.right_table))
+        return self._replaced(_columns=columns)
+
     # -- the examples in use
 
     def used_examples(self) -> Ints:

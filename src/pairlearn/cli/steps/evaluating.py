@@ -258,7 +258,7 @@ def _trained(
     source = find_source(path)
     if {"left", "right"} <= set(column_names(source)):
         table = read_pairs(source)
-        ids = set(table.left) | set(table.right)
+        ids = set(table.left.distinct) | set(table.right.distinct)
         if known is None or known.classes is None:
             return {"examples": ids}
         classes = dict(zip(known.ids, known.classes, strict=True))

@@ -67,7 +67,7 @@ class Checked:
     def of_pairs(cls, given: PairTable, pairs: Pairs, ids: tuple[str, ...], classes: Any) -> Checked:
         """Pairs over examples."""
         if given.cells is not None and not given.tells_same:
-            others = tuple(dict.fromkeys(cell.strip() for cell in given.cells if cell and cell.strip()))
+            others = tuple(dict.fromkeys(cell for cell in given.cells.distinct if cell))
             return cls(str(given.source), pairs, ids, classes, others=others)
         labels = None if given.cells is None else given.some_labels()[0]
         return cls(str(given.source), pairs, ids, classes, labels)
