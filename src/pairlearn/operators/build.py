@@ -8,8 +8,9 @@ import numpy as np
 
 from pairlearn.examples import count_examples
 from pairlearn.kernels import Gram, Kernel
-from pairlearn.kernels.gram import BLOCK, check_definite, gram_matrix
+from pairlearn.kernels.gram import BLOCK, check_definite, gram_matrix, is_ready
 from pairlearn.linalg.held import held_bytes
+from pairlearn.linalg.mapped import is_mapped, on_disk
 from pairlearn.linalg.room import give_back
 from pairlearn.operators.base import Divisible, PairOperator
 from pairlearn.operators.blocked import BlockedOperator
@@ -21,6 +22,8 @@ from pairlearn.pair_kernels import PairKernel, ViewKernel
 from pairlearn.pairs import Pairs
 from pairlearn.types import Examples, Floats, Ints
 
+COPIED = 0.125
+"""Share of the budget for a copy of examples that stand in a memory-mapped file; a larger one goes to another file."""
 Grams = tuple[Gram | None, Gram | None]
 """Matrices that the caller has already, of left and right examples."""
 
@@ -58,18 +61,20 @@ def build(
     >>> (build(kernel, pl.all_pairs([[1.0], [2.0]])).operator @ np.ones(3)).tolist()
     [7.0, 14.0, 28.0]
     """
-    resolved = resolve(kernel, pairs)
+    budget = check_budget(memory_budget)
+    resolved = resolve(kernel, pairs, COPIED * budget)
     give_back(sum(resolved.copies))
     columns = view_features(resolved)
     plan = make_plan(
         resolved.kernel,
         len(pairs),
         resolved.sizes,
-        check_budget(memory_budget),
+        budget,
         ranks=resolved.ranks,
         width=shown_width(kernel, pairs),
         products=all(Z is not None for Z in columns),
         copies=resolved.copies,
+        on_disk=on_disk_bytes(resolved, grams, budget),
     )
     operator = construct(resolved, plan, columns, grams)
     operator.block_bytes = plan.block_bytes
@@ -131,7 +136,8 @@ def _source(base: Kernel, resolved: Resolved, plan: Plan, grams: Grams) -> AnySo
     for number, kernel in enumerate(base.sides):
         matrix = None
         if plan.gram:
-            matrix = _matrix(kernel, resolved.tables[number], resolved.used[number], grams[number])
+            side = Side(kernel, resolved.tables[number], resolved.used[number], grams[number], plan.budget)
+            matrix = side.matrix()
             check_definite(kernel, matrix)
         Z = resolved.features[base][number] if base in resolved.ranks else None
         wide = None if Z is None else np.ascontiguousarray(Z, dtype=np.float64)
@@ -139,9 +145,58 @@ def _source(base: Kernel, resolved: Resolved, plan: Plan, grams: Grams) -> AnySo
     return join_sources(parts)
 
 
-def _matrix(kernel: Kernel, table: Examples, used: Ints, gram: Gram | None) -> Floats:
-    """The Gram matrix of the examples in use: cut out of the caller's if that is of this kernel and table."""
-    if gram is None or kernel != gram.kernel or gram.examples is not table:
-        return gram_matrix(kernel, table, used)
-    whole = len(used) == len(gram)
-    return np.ascontiguousarray(gram.matrix if whole else gram.matrix[np.ix_(used, used)], dtype=np.float64)
+@dataclass(frozen=True, eq=False)
+class Side:
+    """Examples in use of one table, their kernel, and the matrix that the caller may have already."""
+
+    kernel: Kernel
+    table: Examples
+    used: Ints
+    gram: Gram | None
+    budget: int
+
+    @property
+    def given(self) -> Gram | None:
+        """The caller's matrix, if it is of this kernel and table."""
+        gram = self.gram
+        return gram if gram is not None and self.kernel == gram.kernel and gram.examples is self.table else None
+
+    @property
+    def whole(self) -> bool:
+        """Whether all examples of the table are in use."""
+        return len(self.used) == count_examples(self.table)
+
+    @property
+    def bytes(self) -> int:
+        """Of the Gram matrix."""
+        return 8 * len(self.used) ** 2
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether the matrix stands in a file: the caller's own, or one for what is read from a mapped matrix."""
+        if self.given is not None:
+            return self.given.on_disk and self.whole
+        return self.kernel.precomputed and is_mapped(self.table) and self.bytes > COPIED * self.budget
+
+    def matrix(self) -> Floats:
+        """The Gram matrix, in float64: the caller's or a part of it, a precomputed one as it stands, or a new one."""
+        if self.given is not None:
+            matrix = self.given.matrix
+            return np.ascontiguousarray(matrix if self.whole else matrix[np.ix_(self.used, self.used)], np.float64)
+        if not self.on_disk:
+            return gram_matrix(self.kernel, self.table, self.used)
+        if is_ready(self.kernel, self.table, self.used):
+            return np.asarray(self.table)
+        return gram_matrix(self.kernel, self.table, self.used, out=on_disk((len(self.used),) * 2))
+
+
+def on_disk_bytes(resolved: Resolved, grams: Grams, budget: int) -> tuple[int, int]:
+    """Bytes of Gram matrices and of features that stand in files."""
+    gram = features = 0
+    for base, tables in resolved.features.items():
+        for number, kernel in enumerate(base.sides):
+            side = Side(kernel, resolved.tables[number], resolved.used[number], grams[number], budget)
+            gram += side.bytes if side.on_disk else 0
+            Z = tables[number] if base in resolved.ranks else None
+            features += Z.nbytes if Z is not None and is_mapped(Z) else 0
+    return gram, features

@@ -91,7 +91,7 @@ def _keep(run: Run, table: TableWriter, out: Path, result: dict[str, Any]) -> No
     if str(out) == "-":
         run.warn(f"stopped after {done:,} pairs; {go_on}")
     elif table.rows:
-        part = out.with_name(f"{out.stem}.partial{out.suffix}")
+        part = out.with_name(f"{out.stem}.partial-{result['skipped']}{out.suffix}")
         table.keep(part)
         run.record(part, {**result, "stopped_by": "Ctrl-C"})
         run.warn(f"stopped: {table.rows:,} pairs are in {part}, up to pair {done:,} of the table; {go_on}")
