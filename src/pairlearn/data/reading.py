@@ -21,7 +21,7 @@ from pairlearn.data.layout import Columns, find_layout
 from pairlearn.data.pair_columns import PairColumns
 from pairlearn.data.suspects import constant_columns, find_suspects, refuse_suspects
 from pairlearn.data.tables import ExampleTable, Join, PairTable
-from pairlearn.data.texts import Collected, Texts
+from pairlearn.data.texts import Collected, Numerals, Texts
 from pairlearn.errors import InputError
 from pairlearn.pairs import Pairs
 from pairlearn.words import counted
@@ -72,7 +72,7 @@ def read_examples(
     return ExampleTable(
         str(sheet.source),
         examples,
-        ids or tuple(str(row) for row in range(len(examples))),
+        ids or Numerals(range(len(examples))),
         classes,
         replace(layout, n_features=examples.shape[1]),
         tuple(sheet.notes),

@@ -12,9 +12,10 @@ from pairlearn.data.files.cells import is_missing, is_number, shortened
 from pairlearn.data.files.sources import Source
 from pairlearn.data.labels import OUTCOMES, SAME, SCHEMES, plain_label, read_labels
 from pairlearn.data.layout import Layout
-from pairlearn.data.texts import Texts
+from pairlearn.data.texts import Numerals, Texts
 from pairlearn.errors import InputError, MissingIdsError
-from pairlearn.pairs import Pairs, find_rows, rows_by_id
+from pairlearn.pairs import Pairs, rows_by_id
+from pairlearn.pairs.ids import missing_words
 from pairlearn.types import Floats, Ints
 from pairlearn.words import counted
 
@@ -32,7 +33,7 @@ class ExampleTable:
 
     source: str
     examples: Floats
-    ids: tuple[str, ...]
+    ids: Sequence[str]
     classes: tuple[str, ...] | None = None
     layout: Layout | None = None
     notes: tuple[str, ...] = ()
@@ -40,6 +41,22 @@ class ExampleTable:
     def __repr__(self) -> str:
         classes = "" if self.classes is None else f" of {counted(len(set(self.classes)), 'class')}"
         return f"ExampleTable({self.source}: {counted(len(self.ids), 'example')}{classes})"
+
+    @cached_property
+    def rows(self) -> Mapping[str, int]:
+        """The row of every id."""
+        return rows_by_id(self.ids)
+
+    def find(self, names: Sequence[str]) -> Ints:
+        """The row of each of these ids, −1 where there is none, (n,); numbers of rows are found without a look-up.
+
+        >>> ExampleTable("faces.npy", np.eye(3), Numerals(range(3))).find(Numerals(np.array([2, 3]))).tolist()
+        [2, -1]
+        """
+        if isinstance(self.ids, Numerals) and isinstance(names, Numerals) and isinstance(self.ids.values, range):
+            numbers = np.asarray(names.values, dtype=np.int64)
+            return np.where((numbers >= 0) & (numbers < len(self.ids)), numbers, -1)
+        return np.fromiter((self.rows.get(name, -1) for name in names), dtype=np.int64, count=len(names))
 
     def required_classes(self) -> tuple[str, ...]:
         """The classes, or what to do if there are none."""
@@ -183,30 +200,26 @@ class Join:
     def _pairs(self) -> Pairs:
         """A pair of these tables, whose examples are checked; all others share them."""
         other = None if self.right is None else self.right.examples
-        ids = self.table.ids if self.right is None else None
-        return Pairs(self.table.examples, [0], [0], right_examples=other, ids=ids)
-
-    @cached_property
-    def _rows(self) -> tuple[Mapping[str, int], Mapping[str, int]]:
-        left = rows_by_id(self.table.ids)
-        return left, left if self.right is None else rows_by_id(self.right.ids)
+        named = self.right is None and not isinstance(self.table.ids, Numerals)
+        return Pairs(self.table.examples, [0], [0], right_examples=other, ids=self.table.ids if named else None)
 
     def __call__(self, pairs: PairTable) -> Pairs:
         """These pairs, or an error with the ids that are not among the examples and where the first of them stands."""
-        left, right = self._rows
-        try:
-            if self.right is None:
-                found = find_rows(left, pairs.left.distinct, pairs.right.distinct)
-            else:
-                found = [*find_rows(left, pairs.left.distinct), *find_rows(right, pairs.right.distinct)]
-        except MissingIdsError as error:
-            tables = self.table.source if self.right is None else f"{self.table.source} and {self.right.source}"
-            row = min(
-                column.first(code)
-                for column, rows in ((pairs.left, left), (pairs.right, right))
-                for code, text in enumerate(column.distinct)
-                if text not in rows
-            )
-            where = f"{pairs.source} ({pairs.place(row)})"
-            raise MissingIdsError(f"{where} with {tables}: {error}", error.missing) from None
-        return self._pairs.with_columns(found[0][pairs.left.codes], found[1][pairs.right.codes])
+        sides = ((pairs.left, self.table), (pairs.right, self.right or self.table))
+        found = [table.find(column.distinct) for column, table in sides]
+        if any((rows < 0).any() for rows in found):
+            raise self._missing(pairs, [(column, rows) for (column, _), rows in zip(sides, found, strict=True)])
+        left, right = (rows[column.codes] for (column, _), rows in zip(sides, found, strict=True))
+        return self._pairs.with_columns(left, right)
+
+    def _missing(self, pairs: PairTable, found: list[tuple[Texts, Ints]]) -> MissingIdsError:
+        """Which ids have no row, and where the first of them stands."""
+        missing = list(
+            dict.fromkeys(column.distinct[code] for column, rows in found for code in np.nonzero(rows < 0)[0])
+        )
+        place = pairs.place(min(int(np.argmax((rows < 0)[column.codes])) for column, rows in found if (rows < 0).any()))
+        tables = self.table.source if self.right is None else f"{self.table.source} and {self.right.source}"
+        return MissingIdsError(
+            f"{pairs.source} ({place}) with {tables}: {missing_words(missing)}; add their rows or drop these pairs",
+            missing,
+        )

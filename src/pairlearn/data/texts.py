@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
@@ -14,6 +14,30 @@ from pairlearn.types import Ints
 
 if TYPE_CHECKING:
     import polars
+
+
+class Numerals(Sequence[str]):
+    """Whole numbers as texts, none of which is stored.
+
+    >>> list(Numerals(range(3))), list(Numerals(np.array([7, -1])))
+    (['0', '1', '2'], ['7', '-1'])
+    """
+
+    def __init__(self, values: range | Ints) -> None:
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @overload
+    def __getitem__(self, key: int) -> str: ...
+    @overload
+    def __getitem__(self, key: slice) -> Numerals: ...
+    def __getitem__(self, key: int | slice) -> str | Numerals:
+        return Numerals(self.values[key]) if isinstance(key, slice) else str(self.values[key])
+
+    def __iter__(self) -> Iterator[str]:
+        return map(str, self.values if isinstance(self.values, range) else self.values.tolist())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,7 +52,7 @@ class Texts(Sequence[str]):
     """
 
     codes: Ints
-    distinct: tuple[str, ...]
+    distinct: Sequence[str]
 
     @classmethod
     def of(cls, cells: Iterable[str | None]) -> Texts:
@@ -47,6 +71,8 @@ class Texts(Sequence[str]):
         """
         if cells.dtype.is_numeric() and not cells.null_count():
             codes, values = by_appearance(cells.to_numpy())
+            if values.dtype.kind in "iu":
+                return cls(codes, Numerals(values))
             texts = [plain_text(value) for value in values.tolist()]
         else:
             column = _as_text(cells)
@@ -80,11 +106,13 @@ class Texts(Sequence[str]):
         return f"Texts({', '.join(few)})"
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        return np.array(self.distinct, dtype=dtype)[self.codes]
+        return np.array(list(self.distinct), dtype=dtype)[self.codes]
 
     def take(self, rows: Ints) -> Texts:
         """Some of the entries."""
         codes, used = by_appearance(self.codes[rows])
+        if isinstance(self.distinct, Numerals):
+            return Texts(codes, Numerals(np.asarray(self.distinct.values)[used]))
         return Texts(codes, tuple(self.distinct[code] for code in used))
 
     def first(self, code: int) -> int:
@@ -93,7 +121,9 @@ class Texts(Sequence[str]):
 
     def series(self) -> polars.Series:
         """The column as Polars has it."""
-        return load_polars().Series(self.distinct, dtype=load_polars().String).gather(self.codes)
+        numbers = isinstance(self.distinct, Numerals)
+        texts = load_polars().Series(self.distinct.values if numbers else self.distinct)
+        return texts.cast(load_polars().String).gather(self.codes)
 
 
 class Collected:

@@ -87,7 +87,7 @@ def build(
 def passing(resolved: Resolved, plan: Plan) -> int:
     """Bytes in use while the operator is built, beside what it holds: examples on their way, rows of a Gram matrix."""
     rows = min(BLOCK, 8 * max(resolved.sizes) ** 2) if plan.gram else 0
-    return resolved.copies[1] + 2 * rows
+    return resolved.passing(plan.gram) + 2 * rows
 
 
 def refuse_large(kernel: PairKernel, pairs: Pairs, orders: int, memory_budget: float | None) -> None:

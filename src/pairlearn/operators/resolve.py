@@ -58,8 +58,13 @@ class Resolved:
         """Bytes of examples beside the caller's: of those in use, if not all are, and of float64 ones on their way."""
         sides = [side for side in zip(self.pairs.tables.sides, self.tables, strict=True) if _is_array(side[0])]
         held = sum(used.nbytes for used, given in sides if used is not given and not is_mapped(used))
-        passed = [used for used, _ in sides if not (is_mapped(used) and all(base.precomputed for base in self.bases))]
-        return held, sum(8 * used.size * (1 if used.dtype == np.float64 else 2) for used in passed)
+        return held, self.passing()
+
+    def passing(self, gram: bool = True) -> int:
+        """Bytes of float64 examples on their way; of those in files only where a Gram matrix is computed of them."""
+        by_rows = not gram or all(base.precomputed for base in self.bases)
+        tables = [used for used in self.pairs.tables.sides if _is_array(used) and not (by_rows and is_mapped(used))]
+        return sum(8 * used.size * (1 if used.dtype == np.float64 else 2) for used in tables)
 
 
 def resolve(kernel: PairKernel, pairs: Pairs, room: float = np.inf) -> Resolved:

@@ -270,7 +270,7 @@ def _trained(
         rows = np.arange(len(training.examples))
         leaks = find_leaks(Pairs(training.examples, rows, rows), tested)
         found["examples"] = {known.ids[row] for row in leaks.examples}
-    elif training.ids != tuple(map(str, range(len(training.ids)))):
+    elif list(training.ids) != list(map(str, range(len(training.ids)))):
         found["examples"] = set(training.ids)
     if not found:
         raise InputError(f"{path} has neither pairs nor classes nor ids; name the classes with --class-column")
