@@ -214,10 +214,11 @@ class Join:
 
     def _missing(self, pairs: PairTable, found: list[tuple[Texts, Ints]]) -> MissingIdsError:
         """Which ids have no row, and where the first of them stands."""
-        missing = list(
-            dict.fromkeys(column.distinct[code] for column, rows in found for code in np.nonzero(rows < 0)[0])
+        lacking = [(column, np.flatnonzero(rows < 0).tolist()) for column, rows in found if (rows < 0).any()]
+        missing: list[object] = list(
+            dict.fromkeys(column.distinct[code] for column, codes in lacking for code in codes)
         )
-        place = pairs.place(min(int(np.argmax((rows < 0)[column.codes])) for column, rows in found if (rows < 0).any()))
+        place = pairs.place(min(column.first(codes[0]) for column, codes in lacking))
         tables = self.table.source if self.right is None else f"{self.table.source} and {self.right.source}"
         return MissingIdsError(
             f"{pairs.source} ({place}) with {tables}: {missing_words(missing)}; add their rows or drop these pairs",

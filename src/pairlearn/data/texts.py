@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
@@ -16,7 +16,17 @@ if TYPE_CHECKING:
     import polars
 
 
-class Numerals(Sequence[str]):
+class Listed(Sequence[str]):
+    """A sequence of texts that is equal to any other with the same texts."""
+
+    def __eq__(self, other: object) -> bool:
+        alike = isinstance(other, Sequence) and len(self) == len(other)
+        return alike and all(a == b for a, b in zip(self, cast("Sequence[str]", other), strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Numerals(Listed):
     """Whole numbers as texts, none of which is stored.
 
     >>> list(Numerals(range(3))), list(Numerals(np.array([7, -1])))
@@ -36,12 +46,15 @@ class Numerals(Sequence[str]):
     def __getitem__(self, key: int | slice) -> str | Numerals:
         return Numerals(self.values[key]) if isinstance(key, slice) else str(self.values[key])
 
+    def __contains__(self, text: object) -> bool:
+        return isinstance(text, str) and text.isdecimal() and any(text == each for each in self)
+
     def __iter__(self) -> Iterator[str]:
         return map(str, self.values if isinstance(self.values, range) else self.values.tolist())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Texts(Sequence[str]):
+class Texts(Listed):
     """A column of text, (n,): entry k is distinct[codes[k]]; these stand in the order of their first appearance.
 
     Four bytes per entry instead of an object, and whatever is asked of every text is asked once. Empty cells are "".
@@ -92,15 +105,6 @@ class Texts(Sequence[str]):
     def __getitem__(self, key: int | slice) -> str | Texts:
         return self.take(np.arange(len(self))[key]) if isinstance(key, slice) else self.distinct[self.codes[key]]
 
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Sequence)
-            and len(self) == len(other)
-            and all(a == b for a, b in zip(self, other, strict=True))
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         few = [*self[:3], "…"] if len(self) > 4 else list(self)
         return f"Texts({', '.join(few)})"
@@ -121,9 +125,8 @@ class Texts(Sequence[str]):
 
     def series(self) -> polars.Series:
         """The column as Polars has it."""
-        numbers = isinstance(self.distinct, Numerals)
-        texts = load_polars().Series(self.distinct.values if numbers else self.distinct)
-        return texts.cast(load_polars().String).gather(self.codes)
+        texts: Any = self.distinct.values if isinstance(self.distinct, Numerals) else self.distinct
+        return load_polars().Series(texts).cast(load_polars().String).gather(self.codes)
 
 
 class Collected:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from pairlearn.examples import count_examples
 from pairlearn.kernels import Gram, Kernel
 from pairlearn.kernels.gram import BLOCK, check_definite, gram_matrix, is_ready
 from pairlearn.linalg.held import held_bytes
-from pairlearn.linalg.mapped import is_mapped, on_disk
+from pairlearn.linalg.mapped import is_mapped, on_disk, row_blocks
 from pairlearn.linalg.room import give_back
 from pairlearn.operators.base import Divisible, PairOperator
 from pairlearn.operators.blocked import BlockedOperator
@@ -173,21 +174,34 @@ class Side:
 
     @property
     def on_disk(self) -> bool:
-        """Whether the matrix stands in a file: the caller's own, or one for what is read from a mapped matrix."""
-        if self.given is not None:
-            return self.given.on_disk and self.whole
-        return self.kernel.precomputed and is_mapped(self.table) and self.bytes > COPIED * self.budget
+        """Whether the matrix stands in a file: the caller's own, or one for a large part of what stands in a file."""
+        if self.given is not None and not self.given.on_disk:
+            return False
+        if self.given is None and not (self.kernel.precomputed and is_mapped(self.table)):
+            return False
+        return self.bytes > COPIED * self.budget or (self.given is not None and self.whole)
 
     def matrix(self) -> Floats:
         """The Gram matrix, in float64: the caller's or a part of it, a precomputed one as it stands, or a new one."""
+        out = on_disk((len(self.used),) * 2) if self.on_disk and not self._stands else None
         if self.given is not None:
             matrix = self.given.matrix
-            return np.ascontiguousarray(matrix if self.whole else matrix[np.ix_(self.used, self.used)], np.float64)
-        if not self.on_disk:
-            return gram_matrix(self.kernel, self.table, self.used)
-        if is_ready(self.kernel, self.table, self.used):
+            if self.whole and matrix.dtype == np.float64:
+                return matrix
+            out = np.empty((len(self.used),) * 2) if out is None else out
+            for part in row_blocks(out):
+                out[part] = matrix[np.ix_(self.used[part], self.used)]
+            return out
+        if self.on_disk and self._stands:
             return np.asarray(self.table)
-        return gram_matrix(self.kernel, self.table, self.used, out=on_disk((len(self.used),) * 2))
+        return gram_matrix(self.kernel, self.table, self.used, out=out)
+
+    @cached_property
+    def _stands(self) -> bool:
+        """Whether there is a matrix that can be used as it is."""
+        if self.given is not None:
+            return self.whole and self.given.dtype == np.float64
+        return is_ready(self.kernel, self.table, self.used)
 
 
 def on_disk_bytes(resolved: Resolved, grams: Grams, budget: int) -> tuple[int, int]:
