@@ -170,7 +170,7 @@ def test_no_room_on_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "posix_fallocate", full)
-    with pytest.raises(OutputError, match="no room for a file of .* TMPDIR"):
+    with pytest.raises(OutputError, match=r"no room for a file of .* TMPDIR"):
         on_disk((1000, 1000))
 
 
@@ -191,5 +191,5 @@ def test_large_arrays_of_files_are_mapped(tmp_path: Path, monkeypatch: pytest.Mo
     with pytest.raises(InputError, match="row 70, column 'X' is missing"):
         read_examples(tmp_path / "X.npy")
     np.save(tmp_path / "X.npy", np.where(np.arange(120)[:, None] == 9, 1e200, 1.0) * X.astype(np.float64))
-    with pytest.raises(InputError, match="row 9, .*too large"):
+    with pytest.raises(InputError, match=r"row 9, .*too large"):
         read_examples(tmp_path / "X.npy")

@@ -1,4 +1,4 @@
-"""`pairlearn score --stream`: the same table as at once, whatever the batches; Ctrl-C and bad rows leave no half of it."""
+"""`pairlearn score --stream`: the same table as at once; Ctrl-C and bad rows leave no half of it."""
 
 from __future__ import annotations
 

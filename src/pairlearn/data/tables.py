@@ -215,9 +215,8 @@ class Join:
     def _missing(self, pairs: PairTable, found: list[tuple[Texts, Ints]]) -> MissingIdsError:
         """Which ids have no row, and where the first of them stands."""
         lacking = [(column, np.flatnonzero(rows < 0).tolist()) for column, rows in found if (rows < 0).any()]
-        missing: list[object] = list(
-            dict.fromkeys(column.distinct[code] for column, codes in lacking for code in codes)
-        )
+        named = (column.distinct[code] for column, codes in lacking for code in codes)
+        missing: list[object] = list(dict.fromkeys(named))
         place = pairs.place(min(column.first(codes[0]) for column, codes in lacking))
         tables = self.table.source if self.right is None else f"{self.table.source} and {self.right.source}"
         return MissingIdsError(
