@@ -83,16 +83,17 @@ class TableWriter:
         file, sink, self._file, self._sink = self._file, self._sink, None, None
         if file is None:
             return
+        on_stdout = str(self.path) == "-"
         with naming(self.path):
             try:
                 if sink is not None:
                     sink.end(whole=whole)
-                if file is sys.stdout.buffer:
+                if on_stdout:
                     file.flush()
                 elif whole and self.rows:
                     take_place(file, self._target)
             finally:
-                if file is not sys.stdout.buffer:
+                if not on_stdout:
                     _discard(file)
 
 

@@ -132,7 +132,7 @@ def scan_pairs(
     >>> _ = path.write_text("left,right\\nann,bob\\nbob,bob\\nann,ann\\n")
     >>> people = ExampleTable("people", np.array([[0.0], [3.0]]), ("ann", "bob"))
     >>> [pl.EuclidBaseline().decision_function(pairs).tolist() for _, pairs in scan_pairs(path, people, rows=2)]
-    [[-3.0, 0.0], [0.0]]
+    [[-3.0, -0.0], [-0.0]]
     """
     source, join = find_source(path), Join(examples, right_examples)
     names = PairColumns.of(source, left, right, label)
