@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 import pairlearn as pl
 from pairlearn.data.appending import TableWriter
+from pairlearn.data.files import bounds
 from pairlearn.data.files.cells import plain_text
-from pairlearn.data.reading import scan_pairs
+from pairlearn.data.reading import read_pairs, scan_pairs
 from pairlearn.data.tables import ExampleTable
 from pairlearn.data.texts import Collected, Numerals, Texts
 from pairlearn.data.writing import write_table
@@ -121,6 +122,15 @@ def test_a_null_and_a_number_beyond_the_rows_of_parquet(tmp_path: Path) -> None:
     with pytest.raises(MissingIdsError, match=r"row 1\).*2 ids .*'7', '-1'") as caught:
         list(scan_pairs(path, numbered))
     assert caught.value.missing == ["7", "-1"]
+
+
+def test_a_table_larger_than_memory_is_streamed_and_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "p.parquet"
+    polars.DataFrame({"left": ["e1"] * 8000, "right": ["e2"] * 8000}).write_parquet(path, row_group_size=500)
+    monkeypatch.setattr(bounds, "most_held", lambda: 50_000)
+    assert sum(len(pairs) for _, pairs in scan_pairs(path, EXAMPLES)) == 8000
+    with pytest.raises(InputError, match="becomes 128 kB"):
+        read_pairs(path)
 
 
 def test_two_tables_and_no_rows(tmp_path: Path) -> None:

@@ -47,10 +47,12 @@ class PairColumns(NamedTuple):
         """What a reader would want to know about how the table is read."""
         return told_delimiter(find_delimiter(source)) if source.format in ("csv", "tsv") else ()
 
-    def batches(self, source: Source, skip: int = 0, rows: int = ROWS) -> Iterator[tuple[polars.DataFrame, int]]:
+    def batches(
+        self, source: Source, skip: int = 0, rows: int = ROWS, *, kept: bool = False
+    ) -> Iterator[tuple[polars.DataFrame, int]]:
         """Rows of the table, some after the other, and the number of the first of them; at least one."""
         first = skip
-        for part in read_batches(source, self.all, skip=skip, rows=rows):
+        for part in read_batches(source, self.all, skip=skip, rows=rows, kept=kept):
             if part.height:
                 yield part, first
                 first += part.height

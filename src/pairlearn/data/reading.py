@@ -97,7 +97,7 @@ def read_pairs(
     source = find_source(path)
     names = PairColumns.of(source, left, right, label)
     columns = {name: Collected() for name in names.all}
-    for part, _ in names.batches(source):
+    for part, _ in names.batches(source, kept=True):
         for name, column in columns.items():
             column.add(part[name])
     found = {name: column.names() for name, column in columns.items()}

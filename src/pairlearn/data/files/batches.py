@@ -20,17 +20,17 @@ TEXT = ("csv", "tsv")
 
 
 def read_batches(
-    source: Source, names: Sequence[str], *, skip: int = 0, rows: int = ROWS
+    source: Source, names: Sequence[str], *, skip: int = 0, rows: int = ROWS, kept: bool = False
 ) -> Iterator[polars.DataFrame]:
     """These columns of a table, `rows` rows after the other, without the first `skip`.
 
     Text and Parquet files are read as they come (of the latter, groups of rows as they were written); JSON lines and
-    NumPy files are read whole.
+    NumPy files are read whole. `kept` says that something of every row will be: then a small file must not hold many.
     """
     if source.format in TEXT:
         yield from _text_batches(source, names, skip, rows)
     elif source.format == "parquet":
-        check_parquet(source, streamed=True)
+        check_parquet(source, streamed=not kept)
         with foreign(source, "Parquet file") as pl, source.open() as file:
             table = pl.scan_parquet(_scanned(source, file), glob=False, hive_partitioning=False).select(names)
             yield from table.slice(skip).collect_batches(chunk_size=rows, maintain_order=True)

@@ -119,7 +119,7 @@ def _read_parquet(source: Source) -> Frame:
 
 
 def _read_parquet_names(source: Source) -> list[str]:
-    check_parquet(source)
+    check_parquet(source, streamed=True)
     with foreign(source, "Parquet file") as pl, source.open() as file:
         return list(pl.read_parquet_schema(file))
 
