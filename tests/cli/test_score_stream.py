@@ -82,6 +82,7 @@ def test_large_tables_without_labels_are_streamed(
     monkeypatch.setattr(scanning, "LARGE", 10)
     call(*args, people / "pairs.csv", *KNOWN, "--out", people / "b.csv")
     call(*args, table, *KNOWN, "--no-stream", "--out", people / "c.csv")
+    call(*args, table, *KNOWN, "--out", people / "c.npz")
     assert not seen
     call(*args, table, *KNOWN, "--out", people / "d.csv")
     assert len(seen) > 2

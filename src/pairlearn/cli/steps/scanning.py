@@ -14,7 +14,7 @@ from pairlearn.cli.run import Run
 from pairlearn.cli.steps.scoring import Tables, Tested, scored
 from pairlearn.cli.tasks.task import Task, task_of
 from pairlearn.cli.terminal import progress_bar
-from pairlearn.data.appending import TableWriter
+from pairlearn.data.appending import ENDINGS, TableWriter
 from pairlearn.data.files.batches import count_rows
 from pairlearn.data.files.frames import column_names
 from pairlearn.data.files.sources import Source
@@ -35,8 +35,8 @@ def is_wanted(
     if asked is False or (not asked and not skip):
         if skip:
             raise InputError("--skip passes over pairs of a stream; leave --no-stream out")
-        large = asked is None and source.format in STREAMED and source.size > LARGE
-        return large and not as_json and names[2] not in column_names(source)
+        can = source.format in STREAMED and (str(out) == "-" or out.suffix.lower() in ENDINGS) and not as_json
+        return asked is None and can and source.size > LARGE and names[2] not in column_names(source)
     if as_json and str(out) == "-":
         raise InputError("--json and --out - both write to standard output; give --out a file")
     return True
@@ -57,7 +57,7 @@ def score_and_write(run: Run, machine: Any, tables: Tables, source: Source, out:
     run.noted(source, "pairs")
     tables.warn_of_training(run)
     task, stop = task_of(machine), Stop()
-    with progress_bar() as bars, TableWriter(out) as table, stop.heeded():
+    with stop.heeded(), progress_bar() as bars, TableWriter(out) as table:
         bar = bars.add_task("scoring", total=count_rows(source), completed=skip, state="")
         try:
             for batch in stop.between(_batches(tables, source, skip)):
