@@ -173,7 +173,7 @@ def _fit_columns(path: Path) -> tuple[Any, Any, Any]:
 
 def gram(quick: bool) -> dict[str, Any]:
     """A fit whose Gram matrix is larger than its budget: values computed anew, beside a matrix on disk."""
-    m, n, budget = (1500, 5_000, 1.5e7) if quick else (4000, 50_000, 6e7)
+    m, n, budget = (1500, 5_000, 1.5e7) if quick else (3000, 15_000, 4e7)
     rng, classes = np.random.default_rng(0), np.arange(m) // 10
     X = rng.normal(size=(m // 10, 200))[classes] + 0.5 * rng.normal(size=(m, 200))
     left = rng.integers(0, m, n)

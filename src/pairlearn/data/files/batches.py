@@ -14,7 +14,7 @@ from pairlearn.data.files.sources import Source
 if TYPE_CHECKING:
     import polars
 
-ROWS = 2**17
+ROWS = 2**16
 """Rows that are read together: a few megabytes, and enough that what is done per batch does not count."""
 TEXT = ("csv", "tsv")
 
