@@ -142,6 +142,7 @@ def streamed(quick: bool) -> dict[str, Any]:
         )
         found["equal"] = (folder / "whole.parquet").read_bytes() != b"" and _equal(folder, n)
     found["growth"] = found[f"mb {sizes[-1]}"] / found[f"mb {sizes[0]}"]
+    found["tenfold"] = found[f"mb {sizes[-1]}"] / found[f"mb {sizes[-2]}"]
     found["per second"] = (sizes[-1] - sizes[0]) / (found[f"seconds {sizes[-1]}"] - found[f"seconds {sizes[0]}"])
     return found
 
@@ -225,6 +226,7 @@ def figures(rows: dict[str, dict[str, Any]], quick: bool) -> list[Figure]:
         found += [
             Figure("streamed: equal to the table scored whole", float(row["equal"]), "== 1"),
             Figure("streamed: peak of most pairs / peak of fewest", row["growth"], "<= 1.25", judged=not quick),
+            Figure("streamed: peak of most pairs / peak of a tenth of them", row["tenfold"]),
             Figure("streamed: peak GB of most pairs", row[last] / 1e3, "<= 1", judged=not quick),
             Figure("streamed: pairs per second", row["per second"]),
             Figure("scored whole: peak GB", row["whole mb"] / 1e3),
