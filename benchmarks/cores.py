@@ -2,8 +2,7 @@
 
 Every cell has a process of its own with OMP_NUM_THREADS set, which all of BLAS, tiles and compiled loops heed; what is
 compiled is compiled before the clock starts, and the least of some repeats counts. Run it alone: beside others two
-threads do not get two cores. "cores" is what the second process used of the processor per second of the clock, so that
-a busy machine shows.
+threads do not get two cores. Seconds of the processor stand beside those of the clock, so that a busy machine shows.
 """
 
 from __future__ import annotations
@@ -132,10 +131,11 @@ def measured(name: str) -> Callable[[bool], dict[str, Any]]:
 
 def show(rows: dict[str, dict[str, Any]]) -> None:
     """The table of docs/scale.md."""
-    print("\n| work | one thread | two threads | times as fast | cores in use |\n|---|---|---|---|---|")
+    print("\n| work | one thread: seconds, of the processor | two threads | times as fast |\n|---|---|---|---|")
     for name, row in rows.items():
-        seconds = " | ".join(f"{row[f'seconds {threads}']:.2f} s" for threads in THREADS)
-        print(f"| {name} | {seconds} | {row['ratio']:.2f} | {row['cores 2']:.2f} |")
+        cells = [(row[f"seconds {threads}"], row[f"cores {threads}"]) for threads in THREADS]
+        both = " | ".join(f"{seconds:.2f}, {seconds * cores:.2f}" for seconds, cores in cells)
+        print(f"| {name} | {both} | {row['ratio']:.2f} |")
 
 
 def figures(rows: dict[str, dict[str, Any]], quick: bool) -> list[Figure]:
