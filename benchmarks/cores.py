@@ -53,12 +53,12 @@ def fit(base: str, kernel: str, m: int, d: int) -> Work:
 
 def fit_features(quick: bool) -> Work:
     """Metric kernel on 50 features."""
-    return fit("linear", "metric", 500 if quick else 2000, 50)
+    return fit("linear", "metric", 500 if quick else 1000, 50)
 
 
 def fit_gaussian(quick: bool) -> Work:
     """Tensor kernel on a Gaussian base."""
-    return fit("rbf", "tensor", 400 if quick else 1500, 50)
+    return fit("rbf", "tensor", 400 if quick else 800, 50)
 
 
 def function_of(support: int) -> PairFunction:
