@@ -70,8 +70,8 @@ def function_of(support: int) -> PairFunction:
 
 
 def score_pairs(quick: bool) -> Work:
-    """Values of a million pairs of 20,000 examples."""
-    m, n, support = (2000, 10**5, 300) if quick else (20_000, 10**6, 1000)
+    """Values of a million pairs of 10,000 examples."""
+    m, n, support = (2000, 10**5, 300) if quick else (10_000, 10**6, 500)
     rng, function = np.random.default_rng(2), function_of(support)
     pairs = pl.Pairs(rng.normal(size=(m, 50)), *rng.integers(0, m, (2, n)))
     return lambda: function(pairs), 3
@@ -79,7 +79,7 @@ def score_pairs(quick: bool) -> Work:
 
 def score_block(quick: bool) -> Work:
     """3,000 probes with 9,000 examples of a gallery."""
-    p, g, support = (500, 1500, 500) if quick else (3000, 9000, 2500)
+    p, g, support = (500, 1500, 500) if quick else (3000, 9000, 1000)
     rng, function = np.random.default_rng(3), function_of(support)
     probe, gallery = rng.normal(size=(p, 50)), rng.normal(size=(g, 50))
     return lambda: function.block(probe, gallery), 3
