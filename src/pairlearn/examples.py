@@ -15,6 +15,7 @@ from scipy import sparse
 
 from pairlearn.errors import InputError
 from pairlearn.features import check_columns, is_frame, same_features
+from pairlearn.linalg.mapped import is_mapped, on_disk, row_blocks
 from pairlearn.types import Examples, Floats, Ints
 
 # --------------------------------------------------------------------------- what the user gave
@@ -77,15 +78,17 @@ def refuse_nonfinite(values: Floats, name: str) -> None:
     with np.errstate(all="ignore"):
         if values.size == 0 or np.isfinite(np.sum(values, dtype=np.float64)):
             return
-    bad = ~np.isfinite(values)
-    if not bad.any():
+    first, count, nans = -1, 0, False
+    for part in row_blocks(values):
+        bad = ~np.isfinite(values[part])
+        if bad.any():
+            first = part.start + int(np.nonzero(bad)[0][0]) if first < 0 else first
+            count, nans = count + int(bad.sum()), nans or bool(np.isnan(values[part]).any())
+    if not count:
         return
-    kind = "NaN" if np.isnan(values).any() else "infinity"
-    where = "row " + str(int(np.nonzero(bad)[0][0])) if values.ndim > 1 else "entry " + str(int(bad.argmax()))
+    kind, where = "NaN" if nans else "infinity", f"{'row' if values.ndim > 1 else 'entry'} {first}"
     verb = "contain" if name.endswith("s") else "contains"
-    raise InputError(
-        f"{name} {verb} {kind} (first in {where}, {int(bad.sum())} in all); impute or drop these rows first"
-    )
+    raise InputError(f"{name} {verb} {kind} (first in {where}, {count} in all); impute or drop these rows first")
 
 
 def as_float(array: np.ndarray[Any, Any], name: str) -> Floats:
@@ -151,6 +154,21 @@ def widened(examples: Examples) -> Examples:
     """
     numbers = isinstance(examples, np.ndarray) or sparse.issparse(examples)
     return examples.astype(np.float64) if numbers and examples.dtype == np.float32 else examples
+
+
+def in_use(examples: Examples, used: Ints, room: float = np.inf) -> Examples:
+    """Rows `used`, ascending and each once, in float64 if they are numbers; the table itself if that is what it is.
+
+    Of a table in a memory-mapped file, a copy of more than `room` bytes goes to a temporary file as well.
+    """
+    if not is_mapped(examples) or 8 * len(used) * (examples.size // max(1, len(examples))) <= room:
+        return widened(take_used(examples, used))
+    if len(used) == len(examples) and examples.dtype == np.float64:
+        return examples
+    rows = on_disk((len(used), *examples.shape[1:]))
+    for part in row_blocks(rows):
+        rows[part] = examples[used[part]]
+    return rows
 
 
 def stack_examples(*tables: Examples) -> Examples:

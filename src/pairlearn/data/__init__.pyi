@@ -1,6 +1,10 @@
+from .appending import TableWriter as TableWriter
 from .protocols import Protocol as Protocol
 from .protocols import read_lfw_pairs as read_lfw_pairs
 from .protocols import read_lfw_view1 as read_lfw_view1
+from .reading import read_examples as read_examples
+from .reading import read_pairs as read_pairs
+from .reading import scan_pairs as scan_pairs
 from .synthetic import checker_board as checker_board
 from .synthetic import checker_board_difference_posterior as checker_board_difference_posterior
 from .synthetic import disturbed_orthant as disturbed_orthant

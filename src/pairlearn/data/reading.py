@@ -9,17 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from pairlearn.data.files.batches import ROWS
 from pairlearn.data.files.cells import shortened
 from pairlearn.data.files.sheet import Sheet, listed, read_sheet
-from pairlearn.data.files.sources import Source
+from pairlearn.data.files.sources import Source, find_source
 from pairlearn.data.layout import Columns, find_layout
+from pairlearn.data.pair_columns import PairColumns
 from pairlearn.data.suspects import constant_columns, find_suspects, refuse_suspects
-from pairlearn.data.tables import ExampleTable, PairTable
+from pairlearn.data.tables import ExampleTable, Join, PairTable
+from pairlearn.data.texts import Collected, Numerals, Texts
 from pairlearn.errors import InputError
+from pairlearn.pairs import Pairs
 from pairlearn.words import counted
 
 
@@ -68,7 +72,7 @@ def read_examples(
     return ExampleTable(
         str(sheet.source),
         examples,
-        ids or tuple(str(row) for row in range(len(examples))),
+        ids or Numerals(range(len(examples))),
         classes,
         replace(layout, n_features=examples.shape[1]),
         tuple(sheet.notes),
@@ -87,15 +91,55 @@ def read_pairs(
     >>> path = Path(tempfile.mkdtemp()) / "pairs.csv"
     >>> _ = path.write_text("left,right,label\\nann1,ann2,same\\nann1,bob1,different\\n")
     >>> table = read_pairs(path)
-    >>> table.right, table.labels.tolist()
-    (('ann2', 'bob1'), [1, -1])
+    >>> list(table.right), table.labels.tolist()
+    (['ann2', 'bob1'], [1, -1])
     """
-    sheet = read_sheet(path)
-    sheet.require((left, right), "; see --left-column and --right-column")
-    if label not in (None, "label"):
-        sheet.require((label,), "; see --label-column")
-    cells = tuple(sheet.columns[label].texts()) if label in sheet.columns else None
-    return PairTable(sheet.source, sheet.ids(left), sheet.ids(right), cells, label or "label", tuple(sheet.notes))
+    source = find_source(path)
+    names = PairColumns.of(source, left, right, label)
+    columns = {name: Collected() for name in names.all}
+    for part, _ in names.batches(source, kept=True):
+        for name, column in columns.items():
+            column.add(part[name])
+    found = {name: column.names() for name, column in columns.items()}
+    return names.table(source, found, notes=names.notes(source))
+
+
+class PairBatch(NamedTuple):
+    """Some rows of a table of pairs, as they stand there and joined to their examples."""
+
+    table: PairTable
+    pairs: Pairs
+
+
+def scan_pairs(
+    path: str | Path | Source,
+    examples: ExampleTable,
+    right_examples: ExampleTable | None = None,
+    *,
+    left: str = "left",
+    right: str = "right",
+    label: str | None = "label",
+    skip: int = 0,
+    rows: int = ROWS,
+) -> Iterator[PairBatch]:
+    """A table of pairs of any size, `rows` pairs after the other, joined to its examples; not the first `skip`.
+
+    Memory does not grow with the table. `pairlearn.data.appending.TableWriter` writes answers as they come. A row with
+    an empty or unknown id ends it with an error that names its line.
+
+    >>> import tempfile, pairlearn as pl
+    >>> path = Path(tempfile.mkdtemp()) / "pairs.csv"
+    >>> _ = path.write_text("left,right\\nann,bob\\nbob,bob\\nann,ann\\n")
+    >>> people = ExampleTable("people", np.array([[0.0], [3.0]]), ("ann", "bob"))
+    >>> [pl.EuclidBaseline().decision_function(pairs).tolist() for _, pairs in scan_pairs(path, people, rows=2)]
+    [[-3.0, -0.0], [-0.0]]
+    """
+    source, join = find_source(path), Join(examples, right_examples)
+    names = PairColumns.of(source, left, right, label)
+    for part, first in names.batches(source, skip, rows):
+        found = {name: Texts.read(part[name]) for name in names.all}
+        table = names.table(source, found, first=first)
+        yield PairBatch(table, join(table))
 
 
 def _unused_ids(sheet: Sheet, names: Sequence[str]) -> Iterator[str]:

@@ -12,14 +12,18 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
 from pairlearn.data.files.cells import shortened
 from pairlearn.data.files.frames import load_polars
 from pairlearn.data.locks import lock
+from pairlearn.data.texts import Texts
 from pairlearn.errors import InputError, OutputError
+
+if TYPE_CHECKING:
+    import polars
 
 TABLES = (".csv", ".tsv", ".jsonl", ".parquet", ".npz")
 """Endings of tables that can be written."""
@@ -39,10 +43,8 @@ def write_whole(path: str | Path, content: bytes) -> None:
     read the new one. Drafts that a killed process has left in this directory are removed.
     """
     target = check_target(path)
-    with naming(path):
-        remove_orphans(target.parent)
-        with _draft(target.parent) as file:
-            _fill(file, content, target)
+    with naming(path), drafted(target) as file:
+        _fill(file, content, target)
 
 
 @contextmanager
@@ -62,25 +64,31 @@ def _fill(file: IO[bytes], content: bytes, target: Path) -> None:
     """Write the draft and let it take the place of the target; whatever fails, no draft stays."""
     try:
         file.write(content)
-        file.flush()
-        if target.exists():
-            os.chmod(file.name, stat.S_IMODE(target.stat().st_mode))
-        os.fsync(file.fileno())
-        os.replace(file.name, target)
-        WRITTEN.append(target)
+        take_place(file, target)
     except BaseException:
         Path(file.name).unlink(missing_ok=True)
         raise
+
+
+def take_place(file: IO[bytes], target: Path) -> None:
+    """Let a draft, which is whole now, reach the disk and take the name of the target in one step."""
+    file.flush()
+    if target.exists():
+        os.chmod(file.name, stat.S_IMODE(target.stat().st_mode))
+    os.fsync(file.fileno())
+    os.replace(file.name, target)
+    WRITTEN.append(target)
 
 
 # Drafts. A writer holds a lock on its draft, and a lock goes with its process: a draft that nobody has locked is an
 # orphan. One that was taken for an orphan before its writer could lock it has no name any more, and another is made.
 
 
-def _draft(directory: Path) -> IO[bytes]:
-    """A new file in this directory, locked by this process."""
+def drafted(target: Path) -> IO[bytes]:
+    """A new file beside the target, locked by this process; orphans beside it are removed."""
+    remove_orphans(target.parent)
     while True:
-        file = open(directory / DRAFT.format(secrets.token_hex(6)), "xb")  # noqa: SIM115 (the caller closes it)
+        file = open(target.parent / DRAFT.format(secrets.token_hex(6)), "xb")  # noqa: SIM115 (the caller closes it)
         lock(file)
         if os.fstat(file.fileno()).st_nlink:
             return file
@@ -145,8 +153,8 @@ def table_bytes(columns: Mapping[str, Any], ending: str) -> bytes:
         arrays: dict[str, Any] = {name: np.asarray(column) for name, column in columns.items()}
         np.savez(buffer, **arrays)
         return buffer.getvalue()
-    frame = load_polars().DataFrame(dict(columns))
-    write = {
+    frame = as_frame(columns)
+    write: dict[str, Any] = {
         ".csv": frame.write_csv,
         ".tsv": partial(frame.write_csv, separator="\t"),
         ".jsonl": frame.write_ndjson,
@@ -154,6 +162,12 @@ def table_bytes(columns: Mapping[str, Any], ending: str) -> bytes:
     }
     write[ending](buffer)
     return buffer.getvalue()
+
+
+def as_frame(columns: Mapping[str, Any]) -> polars.DataFrame:
+    """Columns of one length as a table of Polars."""
+    found = {name: column.series() if isinstance(column, Texts) else column for name, column in columns.items()}
+    return load_polars().DataFrame(found)
 
 
 def check_table_target(path: str | Path, *, force: bool = False) -> Path:

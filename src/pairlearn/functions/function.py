@@ -140,7 +140,7 @@ class PairFunction:
         if (cluster := active(len(pairs))) is not None:
             parts = [pairs[part].compacted().pairs for part in cluster.parts(len(pairs))]
             return np.concatenate(cluster.map(PairFunction.__call__, self, parts))
-        step = self._pairs_per_block(len(pairs), sum(map(len, pairs.used_rows())))
+        step = self._pairs_per_block(len(pairs), sum(map(len, pairs.used_rows())), _numbers(pairs))
         for start in range(0, len(pairs), step):
             part = pairs if step >= len(pairs) else pairs[start : start + step]
             values[start : start + step] += self._values(self.batch(part))
@@ -191,15 +191,15 @@ class PairFunction:
         sides = zip(base.sides, batch.tables, self.anchors, strict=True)
         return join_sources([Source(side, None, as_rows(side(table, kept))) for side, table, kept in sides])
 
-    def _pairs_per_block(self, n_pairs: int, n_used: int) -> int:
-        """How many pairs to score together, within BLOCK bytes.
+    def _pairs_per_block(self, n_pairs: int, n_used: int, n_numbers: int = 1) -> int:
+        """How many pairs of examples with so many numbers each to score together, within BLOCK bytes.
 
         Kernel values of pairs take room per pair; forms take it per example, of which a block of k pairs has at most
         2k, so if the examples of all pairs fit there is one block.
         """
         if self.rest is not None:
             return max(1, BLOCK // (8 * len(self.coefficients) * 3))
-        width = max((part.width for part in self.parts), default=1)
+        width = max([n_numbers, *(part.width for part in self.parts)])
         most = max(128, BLOCK // (8 * width * 2))
         return n_pairs if n_used <= most else max(1, most // 2)
 
@@ -260,6 +260,12 @@ class PairFunction:
         for first in range(0, p, rows):
             a, b = np.divmod(np.arange(first * g, min(p, first + rows) * g), g)
             values[first : first + rows] = self(between(a, b)).reshape(-1, g)
+
+
+def _numbers(pairs: Pairs) -> int:
+    """Of an example, at most; 1 where these are no rows of numbers."""
+    tables = [table for table in pairs.tables.sides if isinstance(table, np.ndarray) and table.ndim == 2]
+    return max((table.shape[1] for table in tables), default=1)
 
 
 # --------------------------------------------------------------------------- on workers

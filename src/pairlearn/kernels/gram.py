@@ -11,7 +11,8 @@ from scipy import sparse
 from pairlearn.errors import DefinitenessWarning, InputError, warn_user
 from pairlearn.examples import check_examples, count_examples, take_examples, take_used
 from pairlearn.kernels.base import Kernel
-from pairlearn.kernels.similarity import check_symmetric
+from pairlearn.kernels.similarity import Precomputed, check_symmetric
+from pairlearn.linalg.mapped import on_disk, row_blocks
 from pairlearn.linalg.symmetric import add_transpose
 from pairlearn.linalg.tiles import gram
 from pairlearn.types import Examples, Floats, Ints
@@ -33,15 +34,17 @@ class Gram:
 
     Data-dependent parameters are fixed on *these* examples: give the training examples alone. The matrix is computed
     when it is first asked for. With `dtype=np.float32` a machine solves, and certifies, the problem of the rounded
-    matrix.
+    matrix. With `on_disk=True` it is computed, rows after rows, into a temporary file (where TMPDIR says), of which the
+    system holds in memory what there is room for: m² numbers on disk instead of the time to compute them again.
     """
 
-    def __init__(self, kernel: Kernel, examples: Examples, *, dtype: Any = np.float64) -> None:
+    def __init__(self, kernel: Kernel, examples: Examples, *, dtype: Any = np.float64, on_disk: bool = False) -> None:
         self.examples = check_examples(examples)
         self.kernel = kernel.resolved(self.examples)
         self.dtype = np.dtype(dtype)
         if self.dtype not in (np.float32, np.float64):
             raise InputError(f"a Gram matrix is float32 or float64, got {self.dtype}")
+        self.on_disk = on_disk
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Gram:
         # A value: scikit-learn's clone may share it instead of copying the matrix for every fold.
@@ -56,26 +59,28 @@ class Gram:
     @cached_property
     def matrix(self) -> Floats:
         """K with K[i, j] = k(i, j), shape (m, m), exactly symmetric."""
-        return gram_matrix(self.kernel, self.examples, np.arange(len(self)), self.dtype)
+        out = on_disk((len(self), len(self)), self.dtype) if self.on_disk else None
+        return gram_matrix(self.kernel, self.examples, np.arange(len(self)), self.dtype, out)
 
 
-def gram_matrix(kernel: Kernel, examples: Examples, index: Ints, dtype: Any = np.float64) -> Floats:
+def gram_matrix(
+    kernel: Kernel, examples: Examples, index: Ints, dtype: Any = np.float64, out: Floats | None = None
+) -> Floats:
     """Gram matrix of the examples `index`, (len(index), len(index)), symmetric bit by bit.
 
     Computed in `dtype`, whatever the type of the examples: float32 examples in a float32 product would leave errors
     of 1e-7 in a matrix whose differences a `metric` kernel squares. Features are
-    multiplied with themselves.
+    multiplied with themselves, unless the matrix goes to `out`, rows after rows.
     """
-    chosen = take_used(examples, index)
-    Z = kernel.features(_wide(chosen, dtype))
+    Z = kernel.features(_wide(take_used(examples, index), dtype)) if out is None else None
     if Z is not None:
         return gram(np.ascontiguousarray(Z, dtype=dtype))
     anchor = _wide(kernel.anchor(examples, index), dtype)
     m = len(index)
-    K = np.empty((m, m), dtype=dtype)
+    K = np.empty((m, m), dtype=dtype) if out is None else out
     step = max(1, BLOCK // (8 * max(1, m)))
     for start in range(0, m, step):
-        rows = chosen if step >= m else take_examples(chosen, np.arange(start, min(start + step, m)))
+        rows = take_used(examples, index) if step >= m else take_examples(examples, index[start : start + step])
         K[start : start + step] = kernel(_wide(rows, dtype), anchor)
     if kernel.definite is not True or not kernel.symmetric:
         check_symmetric(K)
@@ -83,6 +88,15 @@ def gram_matrix(kernel: Kernel, examples: Examples, index: Ints, dtype: Any = np
     add_transpose(K)
     K *= 0.5
     return K
+
+
+def is_ready(kernel: Kernel, table: Examples, used: Ints) -> bool:
+    """Whether a table is the Gram matrix of all its rows as it stands: precomputed, float64, symmetric bit by bit."""
+    if type(kernel) is not Precomputed or len(used) < count_examples(table) or table.dtype != np.float64:
+        return False
+    return table.shape[0] == table.shape[1] and all(
+        np.array_equal(table[part], table[:, part].T) for part in row_blocks(table)
+    )
 
 
 def _wide(table: Any, dtype: Any) -> Any:

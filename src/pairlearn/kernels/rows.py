@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from pairlearn.errors import InputError
+from pairlearn.linalg.mapped import row_blocks
 from pairlearn.linalg.tiles import gram, product
 from pairlearn.types import Examples, Floats
 from pairlearn.words import counted
@@ -80,6 +81,8 @@ def check_degree(degree: int) -> None:
         raise InputError(f"degree must be a whole number from 1 to {HIGHEST_DEGREE}, got {degree!r:.40}; try degree=2")
 
 
+LARGE = 2**23
+"""Numbers beyond which no copy of all of them is made to compute their variance."""
 FAR = 100.0
 """Squared distance from 0, in variances, beyond which examples lie far from it: two digits of a distance are lost."""
 
@@ -112,7 +115,11 @@ def variance(X: Examples) -> float:
     """Variance of all entries, zeros of a sparse matrix included, in two passes: one pass cancels far from 0."""
     if not sparse.issparse(X):
         with np.errstate(over="ignore", invalid="ignore"):
-            return float(np.var(X, dtype=np.float64))
+            if X.size <= LARGE:
+                return float(np.var(X, dtype=np.float64))
+            mean = float(np.mean(X, dtype=np.float64))
+            parts = (np.subtract(X[part], mean, dtype=np.float64) for part in row_blocks(X))
+            return sum(float(np.square(part, out=part).sum()) for part in parts) / X.size
     size, values = X.shape[0] * X.shape[1], X.data.astype(np.float64)
     mean = values.sum() / size
     return float((((values - mean) ** 2).sum() + (size - len(values)) * mean**2) / size)

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from pairlearn.linalg.mapped import is_mapped
+
 
 def held_bytes(thing: Any, *given: Any) -> int:
     """Bytes of all arrays that a thing refers to, each once, without those that what is `given` refers to.
 
-    A view counts as the array behind it.
+    A view counts as the array behind it; an array in a file is not in memory.
 
     >>> held_bytes({"a": np.ones(10), "b": (np.ones(4), None)})
     112
@@ -31,7 +33,8 @@ def _arrays(thing: Any, seen: set[int]) -> Iterator[Any]:
         return
     seen.add(id(thing))
     if isinstance(thing, np.ndarray):
-        yield thing
+        if not is_mapped(thing):
+            yield thing
         return
     for part in _parts(thing):
         yield from _arrays(part, seen)

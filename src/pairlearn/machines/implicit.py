@@ -9,7 +9,7 @@ import numpy as np
 
 from pairlearn.errors import InputError, TooLargeError
 from pairlearn.kernels import as_kernel
-from pairlearn.operators.build import build, refuse_large
+from pairlearn.operators.build import COPIED, build, refuse_large
 from pairlearn.operators.plan import Plan, check_budget
 from pairlearn.operators.resolve import resolve
 from pairlearn.operators.source import Source
@@ -67,7 +67,7 @@ def setting_for(machine: PairMachine, pairs: Pairs) -> Setting:
     tables, views, rest = kernel.split()
     if kernel.symmetry != "symmetric" or len(tables) != 1 or views or rest is not None:
         raise InputError(NO + "with a symmetric kernel on one base (metric, tensor, tensor_metric, direct_sum, …)")
-    found = resolve(kernel, pairs)
+    found = resolve(kernel, pairs, COPIED * check_budget(machine.memory_budget))
     base = found.bases[0]
     if base not in found.ranks:
         raise InputError(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from pairlearn.examples import count_examples
 from pairlearn.kernels import Gram, Kernel
-from pairlearn.kernels.gram import BLOCK, check_definite, gram_matrix
+from pairlearn.kernels.gram import BLOCK, check_definite, gram_matrix, is_ready
 from pairlearn.linalg.held import held_bytes
+from pairlearn.linalg.mapped import is_mapped, on_disk, row_blocks
 from pairlearn.linalg.room import give_back
 from pairlearn.operators.base import Divisible, PairOperator
 from pairlearn.operators.blocked import BlockedOperator
@@ -21,6 +23,8 @@ from pairlearn.pair_kernels import PairKernel, ViewKernel
 from pairlearn.pairs import Pairs
 from pairlearn.types import Examples, Floats, Ints
 
+COPIED = 0.125
+"""Share of the budget for a copy of examples that stand in a memory-mapped file; a larger one goes to another file."""
 Grams = tuple[Gram | None, Gram | None]
 """Matrices that the caller has already, of left and right examples."""
 
@@ -58,18 +62,20 @@ def build(
     >>> (build(kernel, pl.all_pairs([[1.0], [2.0]])).operator @ np.ones(3)).tolist()
     [7.0, 14.0, 28.0]
     """
-    resolved = resolve(kernel, pairs)
+    budget = check_budget(memory_budget)
+    resolved = resolve(kernel, pairs, COPIED * budget)
     give_back(sum(resolved.copies))
     columns = view_features(resolved)
     plan = make_plan(
         resolved.kernel,
         len(pairs),
         resolved.sizes,
-        check_budget(memory_budget),
+        budget,
         ranks=resolved.ranks,
         width=shown_width(kernel, pairs),
         products=all(Z is not None for Z in columns),
         copies=resolved.copies,
+        on_disk=on_disk_bytes(resolved, grams, budget),
     )
     operator = construct(resolved, plan, columns, grams)
     operator.block_bytes = plan.block_bytes
@@ -82,7 +88,7 @@ def build(
 def passing(resolved: Resolved, plan: Plan) -> int:
     """Bytes in use while the operator is built, beside what it holds: examples on their way, rows of a Gram matrix."""
     rows = min(BLOCK, 8 * max(resolved.sizes) ** 2) if plan.gram else 0
-    return resolved.copies[1] + 2 * rows
+    return resolved.passing(plan.gram) + 2 * rows
 
 
 def refuse_large(kernel: PairKernel, pairs: Pairs, orders: int, memory_budget: float | None) -> None:
@@ -131,7 +137,8 @@ def _source(base: Kernel, resolved: Resolved, plan: Plan, grams: Grams) -> AnySo
     for number, kernel in enumerate(base.sides):
         matrix = None
         if plan.gram:
-            matrix = _matrix(kernel, resolved.tables[number], resolved.used[number], grams[number])
+            side = Side(kernel, resolved.tables[number], resolved.used[number], grams[number], plan.budget)
+            matrix = side.matrix()
             check_definite(kernel, matrix)
         Z = resolved.features[base][number] if base in resolved.ranks else None
         wide = None if Z is None else np.ascontiguousarray(Z, dtype=np.float64)
@@ -139,9 +146,71 @@ def _source(base: Kernel, resolved: Resolved, plan: Plan, grams: Grams) -> AnySo
     return join_sources(parts)
 
 
-def _matrix(kernel: Kernel, table: Examples, used: Ints, gram: Gram | None) -> Floats:
-    """The Gram matrix of the examples in use: cut out of the caller's if that is of this kernel and table."""
-    if gram is None or kernel != gram.kernel or gram.examples is not table:
-        return gram_matrix(kernel, table, used)
-    whole = len(used) == len(gram)
-    return np.ascontiguousarray(gram.matrix if whole else gram.matrix[np.ix_(used, used)], dtype=np.float64)
+@dataclass(frozen=True, eq=False)
+class Side:
+    """Examples in use of one table, their kernel, and the matrix that the caller may have already."""
+
+    kernel: Kernel
+    table: Examples
+    used: Ints
+    gram: Gram | None
+    budget: int
+
+    @property
+    def given(self) -> Gram | None:
+        """The caller's matrix, if it is of this kernel and table."""
+        gram = self.gram
+        return gram if gram is not None and self.kernel == gram.kernel and gram.examples is self.table else None
+
+    @property
+    def whole(self) -> bool:
+        """Whether all examples of the table are in use."""
+        return len(self.used) == count_examples(self.table)
+
+    @property
+    def bytes(self) -> int:
+        """Of the Gram matrix."""
+        return 8 * len(self.used) ** 2
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether the matrix stands in a file: the caller's own, or one for a large part of what stands in a file."""
+        if self.given is not None and not self.given.on_disk:
+            return False
+        if self.given is None and not (self.kernel.precomputed and is_mapped(self.table)):
+            return False
+        return self.bytes > COPIED * self.budget or (self.given is not None and self.whole)
+
+    def matrix(self) -> Floats:
+        """The Gram matrix, in float64: the caller's or a part of it, a precomputed one as it stands, or a new one."""
+        out = on_disk((len(self.used),) * 2) if self.on_disk and not self._stands else None
+        if self.given is not None:
+            matrix = self.given.matrix
+            if self.whole and matrix.dtype == np.float64:
+                return matrix
+            out = np.empty((len(self.used),) * 2) if out is None else out
+            for part in row_blocks(out):
+                out[part] = matrix[np.ix_(self.used[part], self.used)]
+            return out
+        if self.on_disk and self._stands:
+            return np.asarray(self.table)
+        return gram_matrix(self.kernel, self.table, self.used, out=out)
+
+    @cached_property
+    def _stands(self) -> bool:
+        """Whether there is a matrix that can be used as it is."""
+        if self.given is not None:
+            return self.whole and self.given.dtype == np.float64
+        return is_ready(self.kernel, self.table, self.used)
+
+
+def on_disk_bytes(resolved: Resolved, grams: Grams, budget: int) -> tuple[int, int]:
+    """Bytes of Gram matrices and of features that stand in files."""
+    gram = features = 0
+    for base, tables in resolved.features.items():
+        for number, kernel in enumerate(base.sides):
+            side = Side(kernel, resolved.tables[number], resolved.used[number], grams[number], budget)
+            gram += side.bytes if side.on_disk else 0
+            Z = tables[number] if base in resolved.ranks else None
+            features += Z.nbytes if Z is not None and is_mapped(Z) else 0
+    return gram, features

@@ -106,7 +106,8 @@ class Needs:
     """What pairs need, in bytes: for all pairs, per Gram matrix (of all bases), for features (None: some have none).
 
     `products` says that the kernel is a sum of tables and of views with features, so that fast products serve it;
-    `passing` is needed while a Gram matrix is computed, before the solver takes what is left.
+    `passing` is needed while a Gram matrix is computed, before the solver takes what is left; `on_disk` is the part of
+    the Gram matrices that stands in files.
     """
 
     pairs: int
@@ -114,6 +115,12 @@ class Needs:
     features: int | None
     products: bool
     passing: int = 0
+    on_disk: int = 0
+
+    @property
+    def gram_held(self) -> int:
+        """Bytes of Gram matrices in memory."""
+        return self.gram - self.on_disk
 
 
 @dataclass(frozen=True)
@@ -135,12 +142,14 @@ def make_plan(
     width: int = 0,
     products: bool = True,
     copies: tuple[int, int] = (0, 0),
+    on_disk: tuple[int, int] = (0, 0),
 ) -> Plan:
     """The plan for n pairs of m examples (or of m₁ × m₂, in two domains).
 
     `ranks` gives the feature dimension of bases that have one, `width` the number of features per pair; `products`
     says whether every view has features; `copies` are bytes of examples beside the caller's, those that are held and
-    those that are only passed through. Nothing is computed or allocated: sizes are all that a plan needs.
+    those that are only passed through; `on_disk` are bytes of Gram matrices and of features that stand in files.
+    Nothing is computed or allocated: sizes are all that a plan needs.
 
     >>> import pairlearn as pl
     >>> kernel = pl.pair_kernel("tensor").on(pl.kernels.Gaussian(1.0))
@@ -152,11 +161,12 @@ def make_plan(
     needs = Needs(
         pairs=bytes_of_pairs(n_pairs, width) + copies[0],
         gram=8 * sum(m**2 for m in sizes) * len(kernel.bases),
-        features=PER_FEATURE * 8 * max(sizes) * sum(ranks.values())
+        features=PER_FEATURE * 8 * max(sizes) * sum(ranks.values()) - on_disk[1]
         if all(base in ranks for base in kernel.bases)
         else None,
         products=products and kernel.split()[2] is None,
         passing=copies[1],
+        on_disk=on_disk[0],
     )
     choice = choose(needs, budget)
     rest = budget - choice.fixed
@@ -207,12 +217,12 @@ def choose(needs: Needs, budget: int) -> Choice:
     last choice is what is left when nothing fits.
     """
     held, anew = (needs.pairs + times * block_bytes(budget) for times in (PER_BLOCK[True], PER_BLOCK[False]))
-    gram, features, passing = needs.gram, needs.features, needs.passing
+    gram, features, passing = needs.gram_held, needs.features, needs.passing
     found = []
     if needs.products and features is not None:
         found += [(Choice("product", True, held + features + gram), max(passing, 2 * gram))]
         found += [(Choice("product", False, anew + features), 0)]
     elif needs.products:
-        found += [(Choice("product", True, held + int(PER_ENTRY * gram)), passing - gram)]
+        found += [(Choice("product", True, held + int(PER_ENTRY * needs.gram) - needs.on_disk), passing - gram)]
     found += [(Choice("blocked", True, anew + gram), max(passing, gram)), (Choice("blocked", False, anew), 0)]
     return next((choice for choice, more in found if choice.fixed + max(0, more) + LEAST_SET <= budget), found[-1][0])

@@ -10,6 +10,7 @@ from pairlearn.errors import InputError
 from pairlearn.examples import stack_examples
 from pairlearn.kernels import Kernel
 from pairlearn.kernels.base import join_sides
+from pairlearn.linalg.mapped import is_mapped
 from pairlearn.operators.rows import PairRows, Shown, show
 from pairlearn.pair_kernels import PairKernel, View, ViewKernel
 from pairlearn.pairs import Pairs
@@ -56,17 +57,23 @@ class Resolved:
     def copies(self) -> tuple[int, int]:
         """Bytes of examples beside the caller's: of those in use, if not all are, and of float64 ones on their way."""
         sides = [side for side in zip(self.pairs.tables.sides, self.tables, strict=True) if _is_array(side[0])]
-        held = sum(used.nbytes for used, given in sides if used is not given)
-        return held, sum(8 * used.size * (1 if used.dtype == np.float64 else 2) for used, _ in sides)
+        held = sum(used.nbytes for used, given in sides if used is not given and not is_mapped(used))
+        return held, self.passing()
+
+    def passing(self, gram: bool = True) -> int:
+        """Bytes of float64 examples on their way; of those in files only where a Gram matrix is computed of them."""
+        by_rows = not gram or all(base.precomputed for base in self.bases)
+        tables = [used for used in self.pairs.tables.sides if _is_array(used) and not (by_rows and is_mapped(used))]
+        return sum(8 * used.size * (1 if used.dtype == np.float64 else 2) for used in tables)
 
 
-def resolve(kernel: PairKernel, pairs: Pairs) -> Resolved:
+def resolve(kernel: PairKernel, pairs: Pairs, room: float = np.inf) -> Resolved:
     """The kernel with every data-dependent parameter fixed on the training pairs, and these as it sees them.
 
-    Only examples that occur in the pairs are used: a bandwidth that saw the test examples would be a leak.
+    Only examples that occur in the pairs are used: a bandwidth that saw the test examples would be a leak. A copy of
+    more than `room` bytes of examples in a memory-mapped file is made in another.
     """
-    compact, used = pairs.compacted()
-    compact = compact.widened()
+    compact, used = pairs.compacted_in_float64(room)
     tables = compact.tables.sides
     resolved = {base: _resolved_base(base, tables) for base in kernel.bases if base is not None}
     if len(resolved) < len(kernel.bases):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,8 @@ import numpy as np
 from pairlearn.errors import InputError, MissingIdsError
 from pairlearn.types import Ints
 from pairlearn.words import counted, listed
+
+ABSENT = "of the pair table {are} not among the examples"
 
 
 def check_ids(ids: Any, n_examples: int) -> list[Any]:
@@ -36,7 +38,7 @@ def rows_by_id(ids: Iterable[Hashable]) -> dict[Any, int]:
 def find_rows(
     rows: Mapping[Any, int],
     *columns: Iterable[Hashable],
-    absent: str = "of the pair table {are} not among the examples",
+    absent: str = ABSENT,
     advice: str = "add their rows or drop these pairs",
 ) -> list[Ints]:
     """Rows of the ids in every column, or an error that carries all the missing ones.
@@ -51,5 +53,10 @@ def find_rows(
         return [np.fromiter(map(rows.__getitem__, column), dtype=np.int64, count=len(column)) for column in given]
     except KeyError:
         missing = list(dict.fromkeys(key for column in given for key in column if key not in rows))
+    raise MissingIdsError(f"{missing_words(missing, absent)}; {advice}", missing)
+
+
+def missing_words(missing: Sequence[Any], absent: str = ABSENT) -> str:
+    """How many ids are missing, what is wrong with them, and the first of them."""
     problem = absent.format(are="is" if len(missing) == 1 else "are")
-    raise MissingIdsError(f"{counted(len(missing), 'id')} {problem}: {listed(missing)}; {advice}", missing)
+    return f"{counted(len(missing), 'id')} {problem}: {listed(missing)}"

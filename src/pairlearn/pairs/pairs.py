@@ -13,9 +13,9 @@ from pairlearn.examples import (
     check_examples,
     check_numbers,
     count_examples,
+    in_use,
     merge_equal_rows,
     refuse_nonfinite,
-    widened,
 )
 from pairlearn.features import feature_names
 from pairlearn.pairs.classes import class_codes
@@ -253,6 +253,18 @@ class Pairs:
             )
         return self._replaced(tables=tables_of((examples, *self.tables.sides[1:])), feature_names=names)
 
+    def with_columns(self, left: Any, right: Any) -> Pairs:
+        """Other pairs of the same examples, which are not checked again: for pairs that come some after the other.
+
+        >>> import numpy as np, pairlearn as pl
+        >>> pl.Pairs(np.eye(3), [0], [1]).with_columns([0, 1], [2, 2]).right.tolist()
+        [2, 2]
+        """
+        if self.invariant is not None or self.signed is not None:
+            raise InputError("these pairs have features of their own; make new pairs with pl.Pairs(…)")
+        columns = check_columns(left, right, self.n_examples, count_examples(self.right_table))
+        return self._replaced(_columns=columns)
+
     # -- the examples in use
 
     def used_examples(self) -> Ints:
@@ -285,13 +297,23 @@ class Pairs:
         used = self.used_rows()
         if sum(map(len, used)) == sum(sizes(self.tables)):
             return Compacted(self, used)
-        tables, columns = take_rows(self.tables, used), renumbered(self.tables, self.columns, used).columns
+        return self._over(used, take_rows(self.tables, used))
+
+    def compacted_in_float64(self, room: float) -> Compacted:
+        """The same with examples in float64 where they were float32, which changes no number.
+
+        A copy of more than `room` bytes of examples in a memory-mapped file goes to a temporary file.
+        """
+        used = self.used_rows()
+        return self._over(used, take_rows(self.tables, used, lambda side, rows: in_use(side, rows, room)))
+
+    def _over(self, used: tuple[Ints, ...], tables: Tables) -> Compacted:
+        """The pairs over tables with the rows in use."""
+        if sum(map(len, used)) == sum(sizes(self.tables)):
+            return Compacted(self._replaced(tables=tables), used)
+        columns = renumbered(self.tables, self.columns, used).columns
         ids = None if self.ids is None else tuple(self.ids[row] for row in used[0])
         return Compacted(self._replaced(tables=tables, _columns=columns, ids=ids), used)
-
-    def widened(self) -> Pairs:
-        """The same pairs over examples in float64 where they were float32, which changes no number."""
-        return self._replaced(tables=tables_of(tuple(map(widened, self.tables.sides))))
 
     def require_one_table(self, message: str) -> Pairs:
         """These pairs, or this message as an error if they join two tables."""

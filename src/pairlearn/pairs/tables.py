@@ -8,6 +8,7 @@ each other, so only there a pair has a mirror image (b, a) and may be reflexive 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, cast
 
@@ -117,9 +118,9 @@ def renumbered(tables: Tables, columns: Columns, used: tuple[Ints, ...]) -> Renu
     return Renumbered(used, (left, right))
 
 
-def take_rows(tables: Tables, used: tuple[Ints, ...]) -> Tables:
+def take_rows(tables: Tables, used: tuple[Ints, ...], take: Callable[[Examples, Ints], Examples] = take_used) -> Tables:
     """The same tables with these rows only; a table whose rows are all used is shared, not copied."""
-    return tables_of(tuple(take_used(side, rows) for side, rows in zip(tables.sides, used, strict=True)))
+    return tables_of(tuple(take(side, rows) for side, rows in zip(tables.sides, used, strict=True)))
 
 
 def _occurring(columns: tuple[Ints, ...], n_examples: int) -> Ints:

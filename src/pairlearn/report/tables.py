@@ -20,6 +20,7 @@ from pairlearn.data.files.sheet import listed
 from pairlearn.data.files.sources import Source, find_source
 from pairlearn.data.labels import read_labels
 from pairlearn.data.tables import ExampleTable, PairTable
+from pairlearn.data.texts import Texts
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores
 from pairlearn.evaluation.scores import Column
@@ -50,7 +51,7 @@ class ScoreTable:
         """The pairs joined to a table of examples."""
         if self.scores.left is None or self.scores.right is None:
             raise InputError(f"{self.source} has no columns 'left' and 'right', so its pairs have no examples; add ids")
-        names = tuple(self.names["examples"])
+        names = Texts.of(self.names["examples"])
         rows = PairTable(Source(self.source, "csv", None), names, names).on(known).left
         return Pairs(known.examples, rows[self.scores.left], rows[self.scores.right], ids=known.ids)
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from pairlearn.cli.options import (
+    LONG,
     AsJson,
     Confidence,
     Examples,
@@ -39,6 +40,22 @@ def score(
     reflexive: Annotated[
         bool, typer.Option("--reflexive", help="Count pairs of an example with itself in the error rates.")
     ] = False,
+    stream: Annotated[
+        bool | None,
+        typer.Option(
+            help="Read, score and write some pairs after the other: memory does not grow with PAIRS, and there are no "
+            "error rates. Default: for tables of more than 64 MB without labels.",
+            rich_help_panel=LONG,
+        ),
+    ] = None,
+    skip: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="With --stream: pairs to pass over, as many as an earlier run has written.",
+            rich_help_panel=LONG,
+        ),
+    ] = 0,
     table_options: TableOptions = TableOptions(),
     right_options: RightOptions = RightOptions(),
     pair_options: PairOptions = PairOptions(),
@@ -52,13 +69,21 @@ def score(
     """
     options = dict(locals())
     from pairlearn.cli.run import Run
-    from pairlearn.cli.steps import scoring
+    from pairlearn.cli.steps import scanning, scoring
+    from pairlearn.data.files.sources import find_source
 
     run = Run("score", options, as_json)
     run.check_table(out, force=force)
     machine, about = run.model(model)
     tables = scoring.Tables.read(run, about, examples, table_options.columns(), right_options, pair_options.names)
-    tested = tables.pairs(run, pairs)
+    source = find_source(pairs)
+    if scanning.is_wanted(source, pair_options.names, out, stream, skip, as_json=as_json):
+        if fmr is not None:
+            given = scanning.required(tables, run, development)
+            machine = scoring.verifier_of(run, machine, given, (fmr, confidence or None, prior), own=False)
+        scanning.score_and_write(run, machine, tables, source, out, skip)
+        return
+    tested = tables.pairs(run, source)
     if fmr is not None:
         given = tested if development is None else tables.pairs(run, development, role="development")
         machine = scoring.verifier_of(run, machine, given, (fmr, confidence or None, prior), own=development is None)

@@ -258,7 +258,7 @@ def _trained(
     source = find_source(path)
     if {"left", "right"} <= set(column_names(source)):
         table = read_pairs(source)
-        ids = set(table.left) | set(table.right)
+        ids = set(table.left.distinct) | set(table.right.distinct)
         if known is None or known.classes is None:
             return {"examples": ids}
         classes = dict(zip(known.ids, known.classes, strict=True))
@@ -270,7 +270,7 @@ def _trained(
         rows = np.arange(len(training.examples))
         leaks = find_leaks(Pairs(training.examples, rows, rows), tested)
         found["examples"] = {known.ids[row] for row in leaks.examples}
-    elif training.ids != tuple(map(str, range(len(training.ids)))):
+    elif list(training.ids) != list(map(str, range(len(training.ids)))):
         found["examples"] = set(training.ids)
     if not found:
         raise InputError(f"{path} has neither pairs nor classes nor ids; name the classes with --class-column")

@@ -27,7 +27,6 @@ from pairlearn.errors import (
     InputError,
     SymmetryWarning,
 )
-from pairlearn.examples import count_examples
 from pairlearn.interrupts import on_interrupt
 from pairlearn.kernels import Nystrom
 from pairlearn.pairs import Pairs
@@ -240,9 +239,7 @@ def _training_figures(machine: Any, training: Training, seed: int) -> dict[str, 
 
 def _used(pairs: Pairs) -> dict[str, int]:
     """How many examples the pairs refer to; those of the right sides apart if they have a table of their own."""
-    used = pairs.compacted().pairs
-    right = used.right_examples
-    return {"examples": used.n_examples, **({} if right is None else {"right_examples": count_examples(right)})}
+    return dict(zip(("examples", "right_examples"), map(len, pairs.used_rows()), strict=False))
 
 
 def examples_in(result: Mapping[str, Any]) -> str:

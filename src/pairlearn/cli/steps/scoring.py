@@ -19,6 +19,7 @@ from pairlearn.cli.steps.fitting import WORDS, spelled
 from pairlearn.cli.tasks import judging
 from pairlearn.cli.tasks.task import Task, task_of
 from pairlearn.cli.terminal import percent, say
+from pairlearn.data.files.sources import Source
 from pairlearn.data.layout import Columns
 from pairlearn.data.tables import ExampleTable, PairTable
 from pairlearn.errors import InputError
@@ -76,6 +77,12 @@ class Tables:
                 "give labelled pairs that it was not trained on, best of identities of their own"
             )
 
+    def warn_of_training(self, run: Run, role: str = "pairs") -> None:
+        """Say so if the model was learnt from these very pairs."""
+        source = self.learnt_from(run, role)
+        if source is not None:
+            run.warn(f"the model was learnt from this very file ({source}): what it says of these pairs is flattering")
+
     @classmethod
     def read(
         cls,
@@ -93,12 +100,10 @@ class Tables:
         other = run.right_examples(right, learnt_from(about, "right"))
         return cls(left, other, names, dict(about.get("inputs", {})))
 
-    def pairs(self, run: Run, path: Path, *, role: str = "pairs") -> Tested:
+    def pairs(self, run: Run, path: Path | Source, *, role: str = "pairs") -> Tested:
         """A table of pairs joined to these examples; says so if the model was learnt from the same file."""
         table = run.pairs(path, *self.names, role=role)
-        source = self.learnt_from(run, role)
-        if source is not None:
-            run.warn(f"the model was learnt from this very file ({source}): what it says of these pairs is flattering")
+        self.warn_of_training(run, role)
         classes = None if self.left.classes is None or self.right is not None else np.asarray(self.left.classes)
         return Tested(table, table.on(self.left, self.right), classes)
 
@@ -145,7 +150,7 @@ def threshold_facts(verifier: pl.Verifier) -> dict[str, Any]:
 
 
 def scored(machine: Any, tested: Tested, task: Task) -> dict[str, Any]:
-    """The columns of the table of answers."""
+    """The columns of the table of answers, but for the labels."""
     values = machine.decision_function(tested.pairs)
     columns: dict[str, Any] = {"left": tested.table.left, "right": tested.table.right}
     columns |= task.answers(tested.table, values)
@@ -154,8 +159,6 @@ def scored(machine: Any, tested: Tested, task: Task) -> dict[str, Any]:
         columns["decision"] = [WORDS[sign] for sign in decided.tolist()]
         if machine.calibration is not None:
             columns["probability"] = machine.calibration.probability(values)
-    if tested.table.cells is not None:
-        columns["label"] = judging.written_labels(task, tested.table)
     return columns
 
 
@@ -167,6 +170,7 @@ def score_and_write(
     found = scored(machine, tested, task)
     result = {"model": str(run.options["model"]), "task": task.name, "pairs": len(tested.table)}
     if tested.table.cells is not None:
+        found["label"] = judging.written_labels(task, tested.table)
         shown = run.beside(out)
         result |= (
             show_rates(shown, machine, tested, found, reflexive)

@@ -46,7 +46,7 @@ def as_matrix(run: Run, table: ExampleTable, role: str) -> ExampleTable:
             "matrix has a row and a column for every example; see --id-column and --drop"
         )
     names = () if table.layout is None else table.layout.columns
-    if table.layout is None or table.layout.id is None or len(names) < n or names == table.ids:
+    if table.layout is None or table.layout.id is None or len(names) < n or names == tuple(table.ids):
         return table
     if set(names) != set(table.ids):
         strange = next(name for name in names if name not in set(table.ids))
@@ -55,7 +55,7 @@ def as_matrix(run: Run, table: ExampleTable, role: str) -> ExampleTable:
             "the ids of its rows"
         )
     places = {name: place for place, name in enumerate(names)}
-    layout = replace(table.layout, columns=table.ids)
+    layout = replace(table.layout, columns=tuple(table.ids))
     run.inputs[role]["layout"] = layout.as_json()
     run.note(f"{table.source}: columns are taken in the order of the rows, by their names")
     matrix = np.ascontiguousarray(table.examples[:, [places[key] for key in table.ids]])

@@ -24,6 +24,7 @@ from pairlearn.data.files.frames import column_names
 from pairlearn.data.files.sources import find_source
 from pairlearn.data.layout import Columns
 from pairlearn.data.tables import ExampleTable, PairTable
+from pairlearn.data.texts import Texts
 from pairlearn.errors import InputError
 from pairlearn.machines.ranking import Ranking
 from pairlearn.pairs import Pairs
@@ -53,7 +54,7 @@ def preferences(
     names = (left or usual[0], right or usual[1])
     given = run.pairs(source, *names, label or "label", role=role)
     if given.cells is None and names == WINNERS:
-        given = replace(given, cells=("left",) * len(given))
+        given = replace(given, cells=Texts(np.zeros(len(given), dtype=np.int32), ("left",)))
     kept = given.labelled()
     for text in kept.notes[len(given.notes) :]:
         run.note(f"{given.source}: {text}")
@@ -64,7 +65,7 @@ def examples(run: Run, path: Path | None, columns: Columns, base: str, given: Pa
     """The table of examples, or ids alone: each is a feature of its own, so that strengths of the named are learnt."""
     if path is not None:
         return table_of(run, path, columns, base)
-    ids = tuple(sorted({*given.left, *given.right}))
+    ids = tuple(sorted({*given.left.distinct, *given.right.distinct}))
     run.inputs["examples"] = {"ids": list(ids)}
     run.note(f"{given.source}: {counted(len(ids), 'id')}; one strength is learnt for each (--examples gives features)")
     return named(str(given.source), ids)

@@ -21,6 +21,8 @@ ENDING = ".npy"
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """How NumPy packs; others are not read, since their sizes cannot be trusted."""
 MOST_ARRAYS = 1000
+LARGE = 2**26
+"""Bytes of an array from which on it is mapped into memory instead of read."""
 SURROGATES = 0xD800 // 2**11
 """Halves of characters in UTF-16, which mean nothing alone."""
 UNKNOWN: np.dtype[Any] = np.dtype(float)
@@ -46,6 +48,12 @@ class StoredArray:
         """Of the loaded array."""
         return math.prod(self.shape) * self.dtype.itemsize
 
+    @property
+    def is_mapped(self) -> bool:
+        """Whether it is read from its file when it is used: large rows of float32 or float64 in an .npy file."""
+        alone = self.member is None and self.source.path is not None and self.source.content is None
+        return alone and self.bytes > LARGE and len(self.shape) == 2 and self.dtype in (np.float32, np.float64)
+
     def load(self) -> np.ndarray[Any, Any]:
         """The array itself; objects are not loaded."""
         if self.dtype.hasobject:
@@ -53,6 +61,9 @@ class StoredArray:
                 f"{self} holds pickled objects, which are never loaded; save numbers, and ids as strings: "
                 "np.savez(path, X=X, ids=np.array(ids, dtype=str))"
             )
+        if self.is_mapped:
+            with _foreign(self):
+                return np.asarray(np.load(str(self.source.path), mmap_mode="c", allow_pickle=False))
         advice = "save it again with np.savez, which does not pack"
         refuse_unpacked(self, self.source.size, max(self.bytes, self.together), advice)
         with _foreign(self), self.source.open() as file, _opened(file, self.member) as content:

@@ -34,7 +34,12 @@ class Frame(NamedTuple):
 
     def notes(self) -> list[str]:
         """What a reader would want to know about how the table was read."""
-        return [] if self.delimiter == "," else [f"read with {DELIMITERS[self.delimiter]} between columns"]
+        return list(told_delimiter(self.delimiter))
+
+
+def told_delimiter(delimiter: str) -> tuple[str, ...]:
+    """What stands between columns, if it is no comma."""
+    return () if delimiter == "," else (f"read with {DELIMITERS[delimiter]} between columns",)
 
 
 def load_polars() -> Any:
@@ -83,7 +88,7 @@ def _read_text(source: Source) -> Frame:
     header = header_of(source, delimiter)
     check_header(source, header)
     check_lines(source, delimiter, len(header))
-    with _foreign(source, "table") as pl, source.open() as file:
+    with foreign(source, "table") as pl, source.open() as file:
         try:
             table = pl.read_csv(file, infer_schema=False, separator=delimiter)
         except pl.exceptions.PolarsError:
@@ -99,7 +104,7 @@ def _read_text(source: Source) -> Frame:
 
 def _read_json_lines(source: Source) -> Frame:
     check_json_lines(source)
-    with _foreign(source, "table of JSON lines") as pl, source.open() as file:
+    with foreign(source, "table of JSON lines") as pl, source.open() as file:
         try:
             return Frame(pl.read_ndjson(file, infer_schema_length=None))
         except pl.exceptions.PolarsError:
@@ -109,13 +114,13 @@ def _read_json_lines(source: Source) -> Frame:
 
 def _read_parquet(source: Source) -> Frame:
     check_parquet(source)
-    with _foreign(source, "Parquet file") as pl, source.open() as file:
+    with foreign(source, "Parquet file") as pl, source.open() as file:
         return Frame(pl.read_parquet(file))
 
 
 def _read_parquet_names(source: Source) -> list[str]:
-    check_parquet(source)
-    with _foreign(source, "Parquet file") as pl, source.open() as file:
+    check_parquet(source, streamed=True)
+    with foreign(source, "Parquet file") as pl, source.open() as file:
         return list(pl.read_parquet_schema(file))
 
 
@@ -125,12 +130,12 @@ def _read_npz(source: Source) -> Frame:
     if len({array.shape for array in columns.values()}) > 1:
         lengths = ", ".join(f"{name} {array.shape[0]:,}" for name, array in columns.items())
         raise InputError(f"{source} holds columns of different lengths, {lengths}; give one entry per row")
-    with _foreign(source, "table of arrays") as pl:
+    with foreign(source, "table of arrays") as pl:
         return Frame(pl.DataFrame({name: array.load() for name, array in columns.items()}))
 
 
 @contextmanager
-def _foreign(source: Source, what: str) -> Iterator[Any]:
+def foreign(source: Source, what: str) -> Iterator[Any]:
     """Polars, at work on a file: whatever it raises becomes an error of ours, a panic too."""
     pl = load_polars()
     try:

@@ -40,12 +40,15 @@ INTEGERS = (4, 5, 6)
 """Types of fields."""
 
 
-def check_parquet(source: Source) -> None:
-    """Refuse a file whose columns hold far more than its size explains."""
+def check_parquet(source: Source, *, streamed: bool = False) -> None:
+    """Refuse a file whose columns hold far more than its size explains; `streamed`, a group of rows at a time."""
     try:
         with source.open() as file:
             groups = _Thrift(_footer(file)).struct()[Field.ROW_GROUPS]
-            held = sum(_held(file, column[Field.FACTS], group) for group in groups for column in group[Field.COLUMNS])
+            sizes = [
+                sum(_held(file, column[Field.FACTS], group) for column in group[Field.COLUMNS]) for group in groups
+            ]
+            held = max(sizes, default=0) if streamed else sum(sizes)
     except DAMAGE as error:
         raise InputError(
             f"{source} is not a readable Parquet file: it is damaged or cut off; write it again"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
@@ -16,7 +16,8 @@ from pairlearn.data.files.cells import is_missing, plain_text, quoted, shortened
 from pairlearn.data.files.frames import load_polars, read_frame
 from pairlearn.data.files.sources import Source, find_source
 from pairlearn.errors import InputError
-from pairlearn.types import Floats, Ints
+from pairlearn.linalg.mapped import row_blocks
+from pairlearn.types import Bools, Floats, Ints
 from pairlearn.words import counted
 
 if TYPE_CHECKING:
@@ -109,10 +110,10 @@ class Sheet:
         return numbers
 
     def _refuse_bad(self, name: str, values: Floats) -> None:
-        bad = ~np.isfinite(values).all(axis=1)
-        if not bad.any():
+        bad = _rows_where(values, lambda part: np.asarray(~np.isfinite(part).all(axis=1)))
+        if not len(bad):
             return
-        row, count = int(bad.argmax()), counted(int(bad.sum()), "bad cell")
+        row, count = int(bad[0]), counted(len(bad), "bad cell")
         place, cell = f"{self.source}, {self.source.place(row)}, column {name!r}", self.columns[name].cell(row)
         if is_missing(cell):
             raise InputError(f"{place} is missing ({count} in this column); impute it or drop the row")
@@ -124,12 +125,12 @@ class Sheet:
         )
 
     def _refuse_huge(self, name: str, values: Floats) -> None:
-        huge = np.abs(values).max(axis=1).astype(np.float64) > HUGE
-        if huge.any():
-            row = int(huge.argmax())
+        huge = _rows_where(values, lambda part: np.abs(part).max(axis=1).astype(np.float64) > HUGE)
+        if len(huge):
+            place = self.source.place(int(huge[0]))
             raise InputError(
-                f"{self.source}, {self.source.place(row)}, column {name!r} holds a number beyond {HUGE:g}, too large "
-                "to compare; scale the column, or correct the cell"
+                f"{self.source}, {place}, column {name!r} holds a number beyond {HUGE:g}, too large to compare; scale "
+                "the column, or correct the cell"
             )
 
     def _refuse_two_marks(self, found: dict[str, Numbers]) -> None:
@@ -186,6 +187,11 @@ def _sheet_of_arrays(source: Source, arrays: dict[str, StoredArray]) -> Sheet:
     if rows == 0:
         raise InputError(f"{source} holds arrays without rows; add some")
     return Sheet(source, {name: ArrayColumn(arrays[name]) for name in lengths}, rows)
+
+
+def _rows_where(values: Floats, is_so: Callable[[Floats], Bools]) -> Ints:
+    """Numbers of the rows of which this is so, asked of some after the other: a table may be larger than memory."""
+    return np.concatenate([part.start + np.flatnonzero(is_so(values[part])) for part in row_blocks(values)])
 
 
 def _flaw(vector: Floats) -> str:

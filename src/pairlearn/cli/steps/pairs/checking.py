@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,7 +51,7 @@ class Checked:
 
     source: str
     pairs: Pairs
-    ids: tuple[str, ...]
+    ids: Sequence[str]
     classes: tuple[str, ...] | None
     labels: Ints | None = None
     of_examples: bool = False
@@ -64,10 +64,10 @@ class Checked:
         return cls(table.source, Pairs(table.examples, every, every), table.ids, table.classes, of_examples=True)
 
     @classmethod
-    def of_pairs(cls, given: PairTable, pairs: Pairs, ids: tuple[str, ...], classes: Any) -> Checked:
+    def of_pairs(cls, given: PairTable, pairs: Pairs, ids: Sequence[str], classes: Any) -> Checked:
         """Pairs over examples."""
         if given.cells is not None and not given.tells_same:
-            others = tuple(dict.fromkeys(cell.strip() for cell in given.cells if cell and cell.strip()))
+            others = tuple(dict.fromkeys(cell for cell in given.cells.distinct if cell))
             return cls(str(given.source), pairs, ids, classes, others=others)
         labels = None if given.cells is None else given.some_labels()[0]
         return cls(str(given.source), pairs, ids, classes, labels)
@@ -123,7 +123,7 @@ def _faults_of_examples(table: Checked) -> dict[str, Any]:
     _, first = np.unique(content, return_index=True)
     against = np.flatnonzero(classes != classes[first[content]])
     alone = int((np.unique(classes, return_counts=True)[1] == 1).sum())
-    couples = [(table.ids[first[content[row]]], table.ids[row]) for row in against]
+    couples = [(table.ids[int(first[content[row]])], table.ids[int(row)]) for row in against]
     return {**found, "classes": len(set(table.classes)), "classes of one example": alone, "contradictory": couples}
 
 

@@ -132,7 +132,7 @@ def _sides(
     table: PairTable, labels: Ints | None, known: Mapping[str, str] | None, shares: Mapping[str, float], seed: int
 ) -> tuple[Ints, Ints]:
     """The parts of the left and of the right example of every pair; two tables are parted each for itself."""
-    if known is None and not set(table.left) & set(table.right):
+    if known is None and not set(table.left.distinct) & set(table.right.distinct):
         return share_out(table.left, shares, seed), share_out(table.right, shares, seed)
     ids, (pairs,) = by_id(table)
     units = linked_units(pairs, labels) if known is None else _known_classes(known, ids)
@@ -155,7 +155,7 @@ def _known_classes(known: Mapping[str, str], ids: Sequence[str]) -> list[str]:
 
 def by_id(*tables: PairTable) -> tuple[tuple[str, ...], list[Pairs]]:
     """All ids of these tables, and their pairs over one table of examples: an example is the number of its id."""
-    ids = tuple(dict.fromkeys(key for table in tables for side in (table.left, table.right) for key in side))
+    ids = tuple(dict.fromkeys(key for table in tables for side in (table.left, table.right) for key in side.distinct))
     rows, examples = rows_by_id(ids), np.arange(len(ids), dtype=np.float64)[:, None]
     return ids, [Pairs(examples, *find_rows(rows, table.left, table.right)) for table in tables]
 
