@@ -1,0 +1,96 @@
+"""Which α: by the errors on pairs, or on examples, that are left out of a complete grid in closed form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pairlearn.errors import InputError, TooLargeError
+from pairlearn.kernels.rows import is_positive
+from pairlearn.machines.training import Scale, Training
+from pairlearn.operators.base import PairOperator
+from pairlearn.operators.build import Operation
+from pairlearn.solvers.ridge import SETTINGS, Grid, Setting, System, fills
+from pairlearn.solvers.ridge.preconditioners import bytes_needed
+from pairlearn.solvers.splitting.eigenbasis import Eigenbasis
+from pairlearn.types import Floats
+
+DECADES = np.arange(-4.0, 2.5, 0.5)
+"""Powers of ten that "auto" tries, times the mean K(i, i)."""
+UNFIT = (
+    "leaving out in closed form, and with it alpha={!r}, takes all pairs of two tables, each once and with equal weights, "
+    'and a kernel that is a product of one base value of either side ("tensor"); give alpha a number, or search for it '
+    "with GridSearchCV and one of pl.selection's splitters"
+)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Pairs without those of weight 0, their targets in units of `scale`, weights, and the operator of the pairs."""
+
+    training: Training
+    targets: Floats
+    weights: Floats
+    scale: Scale
+    operation: Operation
+
+    @property
+    def operator(self) -> PairOperator:
+        """The Gram matrix of the pairs."""
+        return self.operation.operator
+
+    def system(self, alpha: float) -> System:
+        """The equations for this α."""
+        return System(self.targets, alpha / self.weights, biased=self.training.sign > 0)
+
+    def basis(self, alpha: Any) -> Eigenbasis:
+        """The eigenbasis of a complete grid; an InputError where the pairs are none."""
+        sandwich = self.operator.sandwich()
+        two = self.training.pairs.right_examples is not None
+        if sandwich is None or not (two and fills(sandwich) and np.ptp(self.weights) == 0):
+            raise InputError(UNFIT.format(alpha))
+        if min(len(sandwich.left), len(sandwich.right)) < 2:
+            raise InputError("with a single example on one side nothing can be left out; give alpha a number")
+        needed, memory = bytes_needed(sandwich), self.operation.plan.memory
+        if needed > memory:
+            raise TooLargeError(
+                f"the eigenbasis needs about {needed / 2**20:,.1f} MiB, but {memory / 2**20:,.1f} MiB are left to it; "
+                "raise memory_budget (--memory-budget), or give alpha a number"
+            )
+        return Eigenbasis.of(sandwich)
+
+    def candidates(self, alpha: Any) -> list[float]:
+        """The α to choose from."""
+        if isinstance(alpha, str):
+            return [float(10.0**decade * self.operator.diagonal().mean()) for decade in DECADES]
+        return [float(value) for value in alpha]
+
+    def errors(self, basis: Eigenbasis, alphas: list[float], unseen: Setting) -> tuple[tuple[float, float], ...]:
+        """(α, root mean squared error of what is left out, in the unit of the targets) of every α."""
+        weight = float(self.weights[0])
+        found = self.scale.size * Grid.of(basis, self.targets).errors([alpha / weight for alpha in alphas], unseen)
+        return tuple(zip(alphas, found.tolist(), strict=True))
+
+    def left_out(self, basis: Eigenbasis, alpha: float, unseen: Setting) -> Floats:
+        """The answer of every pair, (n,), by what is learnt without it or without its examples."""
+        answers = Grid.of(basis, self.targets).left_out(alpha / float(self.weights[0]), unseen)
+        return self.scale.centre + self.scale.size * answers[basis.sandwich.rows, basis.sandwich.cols]
+
+
+def check_alpha(alpha: Any) -> None:
+    """Refuse what is neither a number > 0 nor several of them nor "auto"."""
+    several = list(alpha) if isinstance(alpha, (tuple, list, np.ndarray)) else [alpha]
+    if alpha is not None and isinstance(alpha, str) and alpha == "auto":
+        return
+    if not several or not all(map(is_positive, several)):
+        raise InputError(
+            f'alpha must be a finite number > 0, several of them to choose from, or "auto", got {alpha!r}; try alpha=1.0'
+        )
+
+
+def check_unseen(unseen: Any) -> None:
+    """Refuse unknown settings."""
+    if unseen not in SETTINGS:
+        raise InputError(f"unseen is one of {', '.join(SETTINGS)}, got {unseen!r}")
