@@ -159,7 +159,7 @@ VERIFICATION = _told_apart("verification")
 ONE_CLASS = _told_apart("one class")
 TASKS: dict[tuple[type[Any], ...], Task] = {
     (pl.PairRanker,): PREFERENCE,
-    (pl.PairSVR,): REGRESSION,
+    (pl.PairSVR, pl.PairRidge): REGRESSION,
     (pl.OneClassPairSVM, pl.OneClassPairSphere): ONE_CLASS,
 }
 """Questions by the machines that answer them; all others tell same from different."""

@@ -17,12 +17,14 @@ from pairlearn.solvers.ridge.preconditioners import bytes_needed
 from pairlearn.solvers.splitting.eigenbasis import Eigenbasis
 from pairlearn.types import Floats
 
+Choice = tuple[tuple[float, float], ...]
+"""(α, root mean squared error of what is left out, in the unit of the targets) of every α that was tried."""
 DECADES = np.arange(-4.0, 2.5, 0.5)
 """Powers of ten that "auto" tries, times the mean K(i, i)."""
 UNFIT = (
-    "leaving out in closed form, and with it alpha={!r}, takes all pairs of two tables, each once and with equal weights, "
-    'and a kernel that is a product of one base value of either side ("tensor"); give alpha a number, or search for it '
-    "with GridSearchCV and one of pl.selection's splitters"
+    "leaving out in closed form, and a choice of alpha by it, takes all pairs of two tables, each once and with equal "
+    'weights, and a kernel that is a product of one base value of either side ("tensor"); give alpha a number, or '
+    "search for it with GridSearchCV and a splitter of pl.selection"
 )
 
 
@@ -45,12 +47,12 @@ class Prepared:
         """The equations for this α."""
         return System(self.targets, alpha / self.weights, biased=self.training.sign > 0)
 
-    def basis(self, alpha: Any) -> Eigenbasis:
+    def basis(self) -> Eigenbasis:
         """The eigenbasis of a complete grid; an InputError where the pairs are none."""
         sandwich = self.operator.sandwich()
         two = self.training.pairs.right_examples is not None
         if sandwich is None or not (two and fills(sandwich) and np.ptp(self.weights) == 0):
-            raise InputError(UNFIT.format(alpha))
+            raise InputError(UNFIT)
         if min(len(sandwich.left), len(sandwich.right)) < 2:
             raise InputError("with a single example on one side nothing can be left out; give alpha a number")
         needed, memory = bytes_needed(sandwich), self.operation.plan.memory
@@ -67,9 +69,9 @@ class Prepared:
             return [float(10.0**decade * self.operator.diagonal().mean()) for decade in DECADES]
         return [float(value) for value in alpha]
 
-    def errors(self, basis: Eigenbasis, alphas: list[float], unseen: Setting) -> tuple[tuple[float, float], ...]:
-        """(α, root mean squared error of what is left out, in the unit of the targets) of every α."""
-        weight = float(self.weights[0])
+    def choice(self, basis: Eigenbasis, alpha: Any, unseen: Setting) -> Choice:
+        """The errors of all candidates."""
+        alphas, weight = self.candidates(alpha), float(self.weights[0])
         found = self.scale.size * Grid.of(basis, self.targets).errors([alpha / weight for alpha in alphas], unseen)
         return tuple(zip(alphas, found.tolist(), strict=True))
 
@@ -82,11 +84,12 @@ class Prepared:
 def check_alpha(alpha: Any) -> None:
     """Refuse what is neither a number > 0 nor several of them nor "auto"."""
     several = list(alpha) if isinstance(alpha, (tuple, list, np.ndarray)) else [alpha]
-    if alpha is not None and isinstance(alpha, str) and alpha == "auto":
+    if isinstance(alpha, str) and alpha == "auto":
         return
     if not several or not all(map(is_positive, several)):
         raise InputError(
-            f'alpha must be a finite number > 0, several of them to choose from, or "auto", got {alpha!r}; try alpha=1.0'
+            f'alpha must be a finite number > 0, several of them to choose from, or "auto", got {alpha!r}; '
+            "try alpha=1.0"
         )
 
 

@@ -10,8 +10,9 @@ import numpy as np
 from pairlearn.machines.machine import operation_for
 from pairlearn.machines.pair_svr import PairRegressor, check_targets
 from pairlearn.machines.parameters import parameter
-from pairlearn.machines.ridge.choosing import Prepared, check_alpha, check_unseen
+from pairlearn.machines.ridge.choosing import Choice, Prepared, check_alpha, check_unseen
 from pairlearn.solvers.ridge import ConjugateGradients, Setting
+from pairlearn.solvers.splitting.eigenbasis import Eigenbasis
 from pairlearn.types import Floats
 
 
@@ -67,12 +68,8 @@ class PairRidge(
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from Pairs (or an (n, 2, d) array) and one number per pair."""
         given = self._prepared(X, y, sample_weight)
-        basis, alpha, self.choice_ = None, self.alpha, ()
-        if not isinstance(alpha, (int, float, np.number)):
-            basis = given.basis(alpha)
-            self.choice_ = given.errors(basis, given.candidates(alpha), self.unseen)
-            alpha = min(self.choice_, key=lambda row: row[1])[0]
-        self.alpha_, self.scale_ = float(alpha), given.scale.size
+        basis, self.alpha_, self.choice_ = self._chosen(given, self.unseen)
+        self.scale_ = given.scale.size
         system, training = given.system(self.alpha_), given.training
         solver = ConjugateGradients(self.tol, given.operation.plan.memory, time_budget=training.clock.budget)
         start = self._start(training, system.problem, given.scale)
@@ -94,10 +91,16 @@ class PairRidge(
         """
         check_unseen(unseen)
         given = self._prepared(X, y, None)
-        basis, alphas = given.basis(self.alpha), [self.alpha]
-        if not isinstance(self.alpha, (int, float, np.number)):
-            alphas = [min(given.errors(basis, given.candidates(self.alpha), unseen), key=lambda row: row[1])[0]]
-        return given.left_out(basis, float(alphas[0]), unseen)
+        basis, alpha, _ = self._chosen(given, unseen)
+        return given.left_out(basis or given.basis(), alpha, unseen)
+
+    def _chosen(self, given: Prepared, unseen: Setting) -> tuple[Eigenbasis | None, float, Choice]:
+        """The α that was given, or that with the least error; before it the eigenbasis, after it the errors, if any."""
+        if isinstance(self.alpha, (int, float, np.number)):
+            return None, float(self.alpha), ()
+        basis = given.basis()
+        choice = given.choice(basis, self.alpha, unseen)
+        return basis, min(choice, key=lambda row: row[1])[0], choice
 
     def _prepared(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         """Check everything; pairs of weight 0 are dropped, for their coefficients are 0."""

@@ -2,7 +2,8 @@
 
 `system` says what is solved and how good a solution is, `conjugate` solves it by conjugate gradients with the fast
 product, `preconditioners` makes these short: where every cell of a matrix over examples holds a pair, the eigenbasis of
-`splitting` is the solution itself, in one step. `grid` leaves pairs, rows or columns of such a matrix out in closed form.
+`splitting` is the solution itself, in one step. `grid` leaves pairs, rows or columns of such a matrix out in closed
+form.
 """
 
 from __future__ import annotations

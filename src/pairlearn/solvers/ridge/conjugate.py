@@ -29,8 +29,8 @@ class ConjugateGradients:
     """(K + diag(ridge)) θ + b = y by preconditioned conjugate gradients, projected onto Σθ = 0 where there is a bias.
 
     With M the preconditioner, z = M⁻¹(r − β) for the β that makes Σz = 0 (Gould, Hribar and Nocedal, 2001): every
-    iterate keeps the sum, and β becomes the bias. It stops when a fresh float64 residual meets `tol`; where rounding has
-    led the running one astray it begins anew from there.
+    iterate keeps the sum, and β becomes the bias. It stops when a fresh float64 residual meets `tol`; where rounding
+    has led the running one astray it begins anew from there.
 
     >>> from pairlearn.operators.dense import DenseOperator
     >>> system = System(np.array([3.0, 1.0]), np.ones(2), biased=True)
@@ -72,7 +72,7 @@ class _Run:
         self.theta = np.zeros(len(system)) if start is None else start.astype(np.float64)
         self.residual = system.targets.copy()
         self.history: list[Progress] = []
-        self.path, self.taken = "", 8 * VECTORS * len(system)
+        self.path, self.taken = "start", 8 * VECTORS * len(system)
 
     def solution(self, basis: Eigenbasis | None) -> Solution:
         """What is found until the end, whatever ends it."""
@@ -91,8 +91,9 @@ class _Run:
         if self.theta.any():
             self._refresh()
         status = self._tell()
-        if status is not None:
-            return status
+        gap = self.system.gap(self.residual)
+        if status is not None or gap <= self.options.tol:
+            return status or Status.CONVERGED
         inverse = preconditioner_for(self.system, self.operator, self.options.memory - self.taken, self.clock, basis)
         self.path, self.taken = inverse.name, self.taken + inverse.taken
         gap = np.inf

@@ -41,6 +41,8 @@ class Grid:
     right: tuple[Floats, Floats]
     scale: float
     targets: Floats
+    projected: Floats
+    """Targets times the eigenvectors of the right side, (m, k)."""
 
     @classmethod
     def of(cls, basis: Eigenbasis, targets: Floats) -> Grid:
@@ -48,19 +50,19 @@ class Grid:
         of = basis.sandwich
         Y = np.empty((len(of.left), len(of.right)))
         Y[of.rows, of.cols] = targets
-        return cls((of.left, of.right), basis.left, basis.right, of.scale, Y)
+        return cls((of.left, of.right), basis.left, basis.right, of.scale, Y, Y @ basis.right[1])
 
     @property
     def turned(self) -> Grid:
         """Left and right exchanged."""
-        return Grid(self.grams[::-1], self.right, self.left, self.scale, np.ascontiguousarray(self.targets.T))
+        Y = np.ascontiguousarray(self.targets.T)
+        return Grid(self.grams[::-1], self.right, self.left, self.scale, Y, Y @ self.left[1])
 
     def without(self, row: int) -> Grid:
         """The same without one left example."""
         gram = np.delete(np.delete(self.grams[0], row, axis=0), row, axis=1)
-        return replace(
-            self, grams=(gram, self.grams[1]), left=decomposed(gram), targets=np.delete(self.targets, row, axis=0)
-        )
+        targets, projected = (np.delete(rows, row, axis=0) for rows in (self.targets, self.projected))
+        return replace(self, grams=(gram, self.grams[1]), left=decomposed(gram), targets=targets, projected=projected)
 
     def left_out(self, alpha: float, unseen: Setting) -> Floats:
         """The answer of every pair by what is learnt without it, or without its examples, (m, k)."""
@@ -115,7 +117,7 @@ class Fitted:
 
     @cached_property
     def _targets(self) -> Floats:
-        return self.grid.left[1].T @ self.grid.targets @ self.grid.right[1]
+        return self.grid.left[1].T @ self.grid.projected
 
     @cached_property
     def bias(self) -> float:
