@@ -156,3 +156,41 @@ def test_nonsense_is_one_line(tmp_path: Path, cells: str, told: tuple[str, ...],
     for word in words:
         assert word in last
     assert not (tmp_path / "m.safetensors").exists()
+
+
+# --------------------------------------------------------------------------- least squares
+
+
+@pytest.mark.parametrize("unseen", ["none", "left", "both"])
+def test_least_squares_choose_alpha_by_what_is_left_out(drugs: dict[str, Any], unseen: str) -> None:
+    folder, model = drugs["folder"], drugs["folder"] / "m.safetensors"
+    tables = (folder / "drugs.csv", folder / "pairs.csv", "--right-examples", folder / "targets.csv")
+    told = ("--machine", "ridge", "--alpha", "auto", "--base", "linear", "--unseen", unseen)
+    result = run("regress", *tables, *told, "--out", model, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    pairs = pl.Pairs(drugs["A"], drugs["left"], drugs["right"], right_examples=drugs["B"])
+    setting: Any = "pair" if unseen == "none" else unseen
+    expected = pl.PairRidge("tensor", "linear", "auto", unseen=setting).fit(pairs, drugs["y"])
+    assert found["alpha"] == pytest.approx(expected.alpha_)
+    assert (found["machine"], found["path"]) == ("PairRidge", "eigenbasis")
+    assert found["held_out"]["verdict"]["relation"] == "better"
+    np.testing.assert_allclose(pl.load(model).predict(pairs), expected.predict(pairs), atol=1e-6)
+    assert "which number belongs to a pair?" in run("info", model).stdout
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        (("--machine", "lasso"), "--machine is one of svr, ridge"),
+        (("--machine", "ridge", "--alpha", "best"), "--alpha is a number > 0 or auto, got 'best'"),
+        (("--machine", "ridge", "--alpha", "-1"), "alpha must be a finite number > 0"),
+        (("--machine", "ridge", "--kernel", "direct_sum", "--alpha", "auto"), "takes all pairs of two tables"),
+    ],
+)
+def test_bad_options_of_least_squares(drugs: dict[str, Any], told: tuple[str, ...], words: str) -> None:
+    folder = drugs["folder"]
+    tables = (folder / "drugs.csv", folder / "pairs.csv", "--right-examples", folder / "targets.csv")
+    result = run("regress", *tables, *told, "--out", folder / "m.safetensors")
+    assert result.exit_code != 0
+    assert words in " ".join(result.output.split())

@@ -75,6 +75,7 @@ class PairRidge(
         start = self._start(training, system.problem, given.scale)
         solution = solver.solve(system, given.operator, start, self.callback, basis)
         self._keep(solution, system.problem, given.operation, training, given.scale)
+        self.n_runs_, self.total_seconds_ = 1, self.fit_seconds_
         return self
 
     def leave_one_out(self, X: Any, y: Any, unseen: Setting = "pair") -> Floats:
