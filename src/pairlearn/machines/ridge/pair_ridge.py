@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from pairlearn.machines.machine import operation_for
+from pairlearn.machines.machine import helped, operation_for
 from pairlearn.machines.pair_svr import PairRegressor, check_targets
 from pairlearn.machines.parameters import parameter
 from pairlearn.machines.ridge.choosing import Choice, Prepared, check_alpha, check_unseen
@@ -73,7 +73,7 @@ class PairRidge(
         system, training = given.system(self.alpha_), given.training
         solver = ConjugateGradients(self.tol, given.operation.plan.memory, time_budget=training.clock.budget)
         start = self._start(training, system.problem, given.scale)
-        solution = solver.solve(system, given.operator, start, self.callback, basis)
+        solution = solver.solve(system, given.operator, start, helped(given.operator, self.callback), basis)
         self._keep(solution, system.problem, given.operation, training, given.scale)
         self.n_runs_, self.total_seconds_ = 1, self.fit_seconds_
         return self
