@@ -194,3 +194,24 @@ def test_bad_options_of_least_squares(drugs: dict[str, Any], told: tuple[str, ..
     result = run("regress", *tables, *told, "--out", folder / "m.safetensors")
     assert result.exit_code != 0
     assert words in " ".join(result.output.split())
+
+
+def test_least_squares_of_labels_tell_pairs_apart(drugs: dict[str, Any]) -> None:
+    """`fit --machine ridge` learns ±1, and `score` then speaks of error rates and not of numbers."""
+    folder, model = drugs["folder"], drugs["folder"] / "m.safetensors"
+    labels = np.where(drugs["y"] > 5.0, 1, -1)
+    frame = polars.read_csv(folder / "pairs.csv").with_columns(label=polars.Series(labels))
+    frame.write_csv(folder / "binds.csv")
+    tables = (folder / "drugs.csv", folder / "binds.csv", "--right-examples", folder / "targets.csv")
+    result = run("fit", *tables, "--machine", "ridge", "--alpha", "auto", "--base", "rbf", "--out", model, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["training"]["eer"]["model"] < 0.2
+    scored = run("score", model, *tables, "--out", folder / "scores.csv")
+    assert "EER" in scored.stdout
+    pairs = pl.Pairs(drugs["A"], drugs["left"], drugs["right"], right_examples=drugs["B"])
+    machine = pl.PairRidge("tensor", "rbf", found["alpha"]).fit(pairs, labels)
+    assert machine.binary_
+    np.testing.assert_allclose(
+        polars.read_csv(folder / "scores.csv")["score"].to_numpy(), machine.decision_function(pairs), atol=1e-3
+    )

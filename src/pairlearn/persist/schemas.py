@@ -240,6 +240,7 @@ FIELDS: dict[str, Fields] = {
     "PairRidge": {
         "alpha": either(POSITIVE, one_of("auto"), several(POSITIVE), several(POSITIVE, list), floats("a")),
         "alpha_": POSITIVE,
+        "binary_": FLAG,
         "choice_": several(in_turn(POSITIVE, LEAST_ZERO)),
         "scale_": POSITIVE,
     },

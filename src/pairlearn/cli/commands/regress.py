@@ -9,6 +9,7 @@ import typer
 
 from pairlearn.cli.options import (
     PAIRS,
+    Alpha,
     AsJson,
     Examples,
     Folds,
@@ -59,13 +60,7 @@ def regress(
     epsilon: Annotated[
         float, typer.Option(help="svr: errors up to this size, in standard deviations of the numbers, cost nothing.")
     ] = 0.1,
-    alpha: Annotated[
-        str,
-        typer.Option(
-            help="ridge: smaller fits the numbers closer; auto, for all pairs of two tables, takes the one with the "
-            "least error on what --unseen leaves out."
-        ),
-    ] = "1.0",
+    alpha: Alpha = "1.0",
     folds: Folds = 5,
     unseen: Unseen = "none",
     seed: Seed = 0,
@@ -100,7 +95,7 @@ def regress(
         base=base,
         C=C,
         epsilon=epsilon,
-        alpha=regressing.alpha_of(alpha),
+        alpha=fitting.alpha_of(alpha),
         unseen=regressing.unseen_of(unseen),
         tol=tol,
         time_budget=time_budget,

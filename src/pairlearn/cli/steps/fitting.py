@@ -58,6 +58,7 @@ WORDS = {1: "same", -1: "different"}
 """What labels of pairs mean where two are told apart."""
 MACHINES: dict[str, Callable[..., Any]] = {
     "svc": pl.PairSVC,
+    "ridge": pl.PairRidge,
     "transductive": pl.TransductivePairSVC,
     "one_class": pl.OneClassPairSVM,
     "sphere": pl.OneClassPairSphere,
@@ -82,6 +83,18 @@ def base_of(text: str) -> str | tuple[str, str]:
     """
     left, *right = re.split(r",(?![^(]*\))", text, maxsplit=1)
     return (left.strip(), right[0].strip()) if right else left
+
+
+def alpha_of(text: str) -> float | str:
+    """--alpha as a number, or "auto".
+
+    >>> alpha_of("0.5"), alpha_of("auto")
+    (0.5, 'auto')
+    """
+    try:
+        return text if text == "auto" else float(text)
+    except ValueError:
+        raise InputError(f"--alpha is a number > 0 or auto, got {text!r}") from None
 
 
 # --------------------------------------------------------------------------- what to learn from

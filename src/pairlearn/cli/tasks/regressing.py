@@ -15,7 +15,6 @@ from pairlearn.cli.steps import fitting
 from pairlearn.cli.tasks import holdout
 from pairlearn.cli.tasks.task import REGRESSION
 from pairlearn.data.tables import ExampleTable, PairTable
-from pairlearn.errors import InputError
 from pairlearn.pairs import Pairs
 from pairlearn.types import Floats
 
@@ -26,18 +25,6 @@ TOLD = {
 """What to do after a verdict."""
 MACHINES: dict[str, Callable[..., Any]] = {"svr": pl.PairSVR, "ridge": pl.PairRidge}
 """Machines that learn numbers, by the name of --machine."""
-
-
-def alpha_of(text: str) -> float | str:
-    """--alpha as a number, or "auto".
-
-    >>> alpha_of("0.5"), alpha_of("auto")
-    (0.5, 'auto')
-    """
-    try:
-        return text if text == "auto" else float(text)
-    except ValueError:
-        raise InputError(f"--alpha is a number > 0 or auto, got {text!r}") from None
 
 
 def unseen_of(text: str) -> str:

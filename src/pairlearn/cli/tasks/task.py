@@ -177,6 +177,8 @@ def task_of(model: Any) -> Task:
         return task_of(model.model)
     if is_pipeline(model):
         return task_of(model[-1])
+    if isinstance(model, pl.PairRidge) and getattr(model, "binary_", False):
+        return VERIFICATION
     if isinstance(model, pl.BasisSVC):
         raise InputError("this model tells classes of single examples, not of pairs; use pairlearn classify predict")
     return next((task for kinds, task in TASKS.items() if isinstance(model, kinds)), VERIFICATION)

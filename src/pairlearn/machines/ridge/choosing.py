@@ -30,13 +30,17 @@ UNFIT = (
 
 @dataclass(frozen=True)
 class Prepared:
-    """Pairs without those of weight 0, their targets in units of `scale`, weights, and the operator of the pairs."""
+    """Pairs without those of weight 0, their targets in units of `scale`, weights, and the operator of the pairs.
+
+    `binary` says that all targets are +1 or −1.
+    """
 
     training: Training
     targets: Floats
     weights: Floats
     scale: Scale
     operation: Operation
+    binary: bool
 
     @property
     def operator(self) -> PairOperator:

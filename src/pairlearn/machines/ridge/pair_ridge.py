@@ -45,7 +45,7 @@ class PairRidge(
     Attributes
     ----------
     alpha_ : α that was used; choice_ : (α, root mean squared error on what was left out) of all that were tried.
-    scale_ : spread of the targets.
+    scale_ : spread of the targets; binary_ : whether they were +1 and −1 only.
     path_ : "eigenbasis" (closed form), "conjugate gradients in the eigenbasis" or "conjugate gradients".
 
     Examples
@@ -69,7 +69,7 @@ class PairRidge(
         """Learn from Pairs (or an (n, 2, d) array) and one number per pair."""
         given = self._prepared(X, y, sample_weight)
         basis, self.alpha_, self.choice_ = self._chosen(given, self.unseen)
-        self.scale_ = given.scale.size
+        self.scale_, self.binary_ = given.scale.size, given.binary
         system, training = given.system(self.alpha_), given.training
         solver = ConjugateGradients(self.tol, given.operation.plan.memory, time_budget=training.clock.budget)
         start = self._start(training, system.problem, given.scale)
@@ -114,4 +114,5 @@ class PairRidge(
             kept = np.flatnonzero(weights)
             training, targets, weights = training.chosen(kept), targets[kept], weights[kept]
         scale = self._scale_of(targets, weights, training)
-        return Prepared(training, scale.standard(targets), weights, scale, operation_for(self, training))
+        binary, standard = bool((np.abs(targets) == 1.0).all()), scale.standard(targets)
+        return Prepared(training, standard, weights, scale, operation_for(self, training), binary)
