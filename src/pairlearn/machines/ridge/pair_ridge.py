@@ -40,7 +40,7 @@ class PairRidge(
     tol : largest violation of an equation at which the solver stops, in spreads of the targets; so is `kkt_gap_`. The
         relative residual of the system is below it.
     unseen : what is left out where alpha is chosen: "pair", or all pairs of its "left", its "right" or "both" examples.
-    time_budget, memory_budget, warm_start, callback : as in PairSVC.
+    time_budget, memory_budget, warm_start, callback : as in PairSVC; a choice of alpha takes the time that it takes.
 
     Attributes
     ----------
@@ -68,13 +68,13 @@ class PairRidge(
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from Pairs (or an (n, 2, d) array) and one number per pair."""
         given = self._prepared(X, y, sample_weight)
-        basis, self.alpha_, self.choice_ = self._chosen(given, self.unseen)
-        self.scale_, self.binary_ = given.scale.size, given.binary
-        system, training = given.system(self.alpha_), given.training
+        basis, alpha, choice = self._chosen(given, self.unseen)
+        system, training = given.system(alpha), given.training
         solver = ConjugateGradients(self.tol, given.operation.plan.memory, time_budget=training.clock.budget)
         start = self._start(training, system.problem, given.scale)
         solution = solver.solve(system, given.operator, start, helped(given.operator, self.callback), basis)
         self._keep(solution, system.problem, given.operation, training, given.scale)
+        self.alpha_, self.choice_, self.scale_, self.binary_ = alpha, choice, given.scale.size, given.binary
         self.n_runs_, self.total_seconds_ = 1, self.fit_seconds_
         return self
 

@@ -155,7 +155,9 @@ class _Run:
 
     def _is_late(self) -> bool:
         """Whether another step, and the product that certifies the end, would take too long."""
-        return self.clock.expired or self.clock.left < 2.0 * self.operator.lasted
+        if not self.clock.ends or self.clock.expired:
+            return self.clock.expired
+        return self.clock.left < 2.0 * self.pace.seconds(len(self.system))
 
     def _refresh(self) -> None:
         self.residual = self.system.residual(self.operator, self.theta)
