@@ -141,7 +141,13 @@ WEIGHTED = [(C, weight) for C in (0.3, 1.0, 3.0) for weight in (1.0, 3.0)]
 ALPHAS = [0.03, 0.1, 0.3, 1.0, 3.0]
 OPTIONS: dict[str, dict[str, list[Any]]] = {
     "Davis": {"svr": WEIGHTED, "svc": [0.3, 1.0, 3.0], "ridge": [], "signed_ridge": [], "mean": [0.0]},
-    "KIBA": {"svr": [(1.0, 1.0)], "svc": [1.0], "ridge": ALPHAS, "signed_ridge": ALPHAS, "mean": [0.0]},
+    "KIBA": {
+        "svr": [(C, 1.0) for C in (0.3, 1.0, 3.0)],
+        "svc": [0.3, 1.0, 3.0],
+        "ridge": ALPHAS,
+        "signed_ridge": ALPHAS,
+        "mean": [0.0],
+    },
 }
 """What is chosen from; nothing where the machine chooses itself."""
 TITLES = {"signed_ridge": "ridge ±1"}
