@@ -49,7 +49,7 @@ def systems_of(machine: Any, training: Training, unseen: str) -> dict[str, Any]:
 
     Folds of single pairs leave holes, where no alpha can be chosen in closed form: they take the one that was chosen.
     """
-    if unseen == "none" and getattr(machine, "choice_", ()):
+    if unseen == "none" and getattr(machine, "choice_", None):
         machine = clone(machine).set_params(alpha=machine.alpha_)
     sign = -1 if pl.pair_kernel(machine.kernel).symmetry == "antisymmetric" else 1
     return {MODEL: machine, "the means of examples": ExampleMeans(sign), "the mean of all": MeanValue()}
