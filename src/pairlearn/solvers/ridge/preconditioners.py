@@ -20,9 +20,9 @@ from pairlearn.solvers.tuning import RATES
 from pairlearn.types import Floats
 
 FILLED = 0.6
-"""Share of the cells with a pair from which on the eigenbasis serves. A step takes three times as long with it; Davis
-affinities, α from .02 to 2: 22 to 152 steps without and 18 to 95 with it for a quarter of the pairs, 34 to 274 and 19
-to 98 for 70 %, 38 to 302 and 14 to 67 for 90 %."""
+"""Share of the cells with a pair from which on the eigenbasis serves. A step takes three times as long with it; in a
+trial with Davis affinities, α from .02 to 2, there were 22 to 152 steps without and 18 to 95 with it for a quarter of
+the pairs, 34 to 274 and 19 to 98 for 70 %, 38 to 302 and 14 to 67 for 90 %."""
 UNEVEN = 4.0
 """Largest over smallest weight up to which one weight for all is near enough."""
 MATRICES = 8 * 7
