@@ -55,6 +55,7 @@ ROOT = {
     "threshold_at_eer": "evaluation.threshold_at_eer",
     "threshold_by_cost": "evaluation.threshold_by_cost",
     "Gram": "kernels.Gram",
+    "Ranking": "machines.ranking.Ranking",
     "KernelPseudoMetric": "metrics.KernelPseudoMetric",
     "PairKernel": "pair_kernels.PairKernel",
     "balanced_composite": "pair_kernels.balanced_composite",

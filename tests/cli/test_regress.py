@@ -156,3 +156,62 @@ def test_nonsense_is_one_line(tmp_path: Path, cells: str, told: tuple[str, ...],
     for word in words:
         assert word in last
     assert not (tmp_path / "m.safetensors").exists()
+
+
+# --------------------------------------------------------------------------- least squares
+
+
+@pytest.mark.parametrize("unseen", ["none", "left", "both"])
+def test_least_squares_choose_alpha_by_what_is_left_out(drugs: dict[str, Any], unseen: str) -> None:
+    folder, model = drugs["folder"], drugs["folder"] / "m.safetensors"
+    tables = (folder / "drugs.csv", folder / "pairs.csv", "--right-examples", folder / "targets.csv")
+    told = ("--machine", "ridge", "--alpha", "auto", "--base", "linear", "--unseen", unseen)
+    result = run("regress", *tables, *told, "--out", model, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    pairs = pl.Pairs(drugs["A"], drugs["left"], drugs["right"], right_examples=drugs["B"])
+    setting: Any = "pair" if unseen == "none" else unseen
+    expected = pl.PairRidge("tensor", "linear", "auto", unseen=setting).fit(pairs, drugs["y"])
+    assert found["alpha"] == pytest.approx(expected.alpha_)
+    assert (found["machine"], found["path"]) == ("PairRidge", "eigenbasis")
+    assert found["held_out"]["verdict"]["relation"] == "better"
+    np.testing.assert_allclose(pl.load(model).predict(pairs), expected.predict(pairs), atol=1e-6)
+    assert "which number belongs to a pair?" in run("info", model).stdout
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        (("--machine", "lasso"), "--machine is one of svr, ridge"),
+        (("--machine", "ridge", "--alpha", "best"), "--alpha is a number > 0 or auto, got 'best'"),
+        (("--machine", "ridge", "--alpha", "-1"), "alpha must be a finite number > 0"),
+        (("--machine", "ridge", "--kernel", "direct_sum", "--alpha", "auto"), "takes all pairs of two tables"),
+    ],
+)
+def test_bad_options_of_least_squares(drugs: dict[str, Any], told: tuple[str, ...], words: str) -> None:
+    folder = drugs["folder"]
+    tables = (folder / "drugs.csv", folder / "pairs.csv", "--right-examples", folder / "targets.csv")
+    result = run("regress", *tables, *told, "--out", folder / "m.safetensors")
+    assert result.exit_code != 0
+    assert words in " ".join(result.output.split())
+
+
+def test_least_squares_of_labels_tell_pairs_apart(drugs: dict[str, Any]) -> None:
+    """`fit --machine ridge` learns ±1, and `score` then speaks of error rates and not of numbers."""
+    folder, model = drugs["folder"], drugs["folder"] / "m.safetensors"
+    labels = np.where(drugs["y"] > 5.0, 1, -1)
+    frame = polars.read_csv(folder / "pairs.csv").with_columns(label=polars.Series(labels))
+    frame.write_csv(folder / "binds.csv")
+    tables = (folder / "drugs.csv", folder / "binds.csv", "--right-examples", folder / "targets.csv")
+    result = run("fit", *tables, "--machine", "ridge", "--alpha", "auto", "--base", "rbf", "--out", model, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["training"]["eer"]["model"] < 0.2
+    scored = run("score", model, *tables, "--out", folder / "scores.csv")
+    assert "EER" in scored.stdout
+    pairs = pl.Pairs(drugs["A"], drugs["left"], drugs["right"], right_examples=drugs["B"])
+    machine = pl.PairRidge("tensor", "rbf", found["alpha"]).fit(pairs, labels)
+    assert machine.binary_
+    np.testing.assert_allclose(
+        polars.read_csv(folder / "scores.csv")["score"].to_numpy(), machine.decision_function(pairs), atol=1e-3
+    )

@@ -27,6 +27,7 @@ SIGNATURES: dict[str, tuple[str, str]] = {
         "kernel base C epsilon tol time_budget memory_budget random_state",
         "warm_start mirrored solver callback checkpoint",
     ),
+    "PairRidge": ("kernel base alpha tol time_budget memory_budget", "unseen warm_start callback"),
     "OneClassPairSVM": (
         "kernel base nu tol time_budget memory_budget random_state",
         "warm_start mirrored solver callback checkpoint",

@@ -250,6 +250,7 @@ FITTED = {
     "svc": pl.PairSVC(kernel="metric"),
     "ranker": pl.PairRanker(),
     "svr": pl.PairSVR(),
+    "ridge": pl.PairRidge(),
     "transductive": pl.TransductivePairSVC(),
     "metric": pl.OnlinePseudoMetric(max_sweeps=1),
     "kernel metric": pl.metrics.KernelPseudoMetric("rbf", max_sweeps=1),

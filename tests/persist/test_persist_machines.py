@@ -74,6 +74,8 @@ CASES: dict[str, tuple[Any, pl.Pairs, Any]] = {
         Y,
     ),
     "svr": (pl.PairSVR(base="poly", epsilon=0.2), plain(), VALUES),
+    "ridge": (pl.PairRidge(base="poly"), plain(), VALUES),
+    "ridge skew": (pl.PairRidge(kernel="wedge", base="rbf", alpha=0.1), plain(), VALUES),
     "svr skew": (pl.PairSVR(kernel="wedge", base="rbf"), plain(), VALUES),
     "svr mirrored": (pl.PairSVR(kernel="poly_tensor", mirrored="antisymmetric"), plain(), VALUES),
     "svr two tables": (pl.PairSVR(kernel="tensor", base=("rbf", "rbf")), apart(), VALUES),
@@ -292,7 +294,9 @@ def test_an_index_into_precomputed_columns_is_checked(path: Path) -> None:
         pl.load(path)
 
 
-@pytest.mark.parametrize("model", [pl.PairRanker(), pl.PairSVR(), pl.OneClassPairSVM(), pl.TransductivePairSVC()])
+@pytest.mark.parametrize(
+    "model", [pl.PairRanker(), pl.PairSVR(), pl.PairRidge(), pl.OneClassPairSVM(), pl.TransductivePairSVC()]
+)
 def test_unfitted_machines_are_refused(model: Any, path: Path) -> None:
     with pytest.raises(InputError, match=f"this {type(model).__name__} is not fitted; call fit first"):
         pl.save(model, path)

@@ -28,6 +28,8 @@ ESTIMATORS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "svc rbf": (pl.PairSVC(kernel="metric", base="rbf", C=10.0), Y, {}),
     "svr": (pl.PairSVR(kernel="tensor"), Y, {}),
     "svr antisymmetric": (pl.PairSVR(kernel="wedge"), WINS, {}),
+    "ridge": (pl.PairRidge(), Y, {}),
+    "ridge antisymmetric": (pl.PairRidge(kernel="wedge", base="rbf"), WINS, {}),
     "ranker": (pl.PairRanker(), WINS, {}),
     "one class": (pl.OneClassPairSVM(base=Gaussian(0.3)), np.ones(len(Y)), {}),
     "sphere": (pl.OneClassPairSphere(), np.ones(len(Y)), {}),

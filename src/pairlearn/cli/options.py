@@ -71,6 +71,13 @@ TableOut = Annotated[
 Folds = Annotated[
     int, typer.Option(min=0, help="Parts that are held out in turn to test the model beside baselines; 0 for no test.")
 ]
+Alpha = Annotated[
+    str,
+    typer.Option(
+        help="ridge: smaller fits the training pairs closer; auto, for all pairs of two tables, takes the one with the "
+        "least error on what is left out, pair by pair or as --unseen says."
+    ),
+]
 Unseen = Annotated[
     str,
     typer.Option(

@@ -31,6 +31,7 @@ from pairlearn.machines.resuming import Journey, Store
 from pairlearn.machines.start import carry_over
 from pairlearn.machines.symmetry import Mirrored, sign_of
 from pairlearn.machines.training import Scale, Training, refuse_ignored_blocks
+from pairlearn.operators.base import PairOperator
 from pairlearn.operators.build import Grams, Operation, build, refuse_large
 from pairlearn.pair_kernels import PairKernel, View, pair_kernel
 from pairlearn.pairs import as_pairs
@@ -259,10 +260,7 @@ def solve(
     seed = fresh_seed() if machine.random_state is None else machine.random_state
     memory, before = operation.plan.memory - journey.nbytes, journey.before
     solver = solver_for(machine.solver, machine.tol, clock.budget, memory, seed, before.begun, before.reached)
-    operator, watch = operation.operator, journey.watch
-    return solver.solve(
-        problem, operator, start, Helped(operator, watch) if isinstance(operator, ClusterOperator) else watch
-    )
+    return solver.solve(problem, operation.operator, start, helped(operation.operator, journey.watch))
 
 
 @dataclass
@@ -279,6 +277,11 @@ class Helped(Keeper):
 
     def __call__(self, line: Progress) -> bool:
         return self.operator.lost or (self.callback is not None and bool(self.callback(line)))
+
+
+def helped(operator: PairOperator, callback: Callback | None) -> Callback | None:
+    """The callback, told of a cluster where the products are made on one."""
+    return Helped(operator, callback) if isinstance(operator, ClusterOperator) else callback
 
 
 def fresh_seed() -> int:

@@ -11,15 +11,36 @@ from pairlearn.errors import InputError
 from pairlearn.examples import refuse_nonfinite
 from pairlearn.machines.machine import PairMachine, check_positive
 from pairlearn.machines.parameters import parameter
-from pairlearn.machines.training import Scale
+from pairlearn.machines.training import Scale, Training
 from pairlearn.pairs import Pairs
 from pairlearn.solvers.problem import Problem
 from pairlearn.types import Floats
 
 
+class PairRegressor(RegressorMixin, PairMachine):
+    """A machine whose decision value is the number itself."""
+
+    def predict(self, X: Any) -> Floats:
+        """g of every pair, (n_pairs,)."""
+        return self.decision_function(X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of the predictions, whatever the size of the numbers: squares of 1e200 or 1e-200 never occur."""
+        targets, found = np.asarray(y, dtype=np.float64), self.predict(X)
+        largest = max(np.abs(targets).max(initial=0.0), np.abs(found).max(initial=0.0))
+        unit = largest if 0 < largest < np.inf else 1.0
+        from sklearn.metrics import r2_score  # loads scipy.stats, which learning and scoring pairs never need
+
+        return float(r2_score(targets / unit, found / unit, sample_weight=sample_weight))
+
+    def _scale_of(self, targets: Floats, weights: Floats, training: Training) -> Scale:
+        """The unit of the targets; reflexive pairs say nothing where g(a, a) = 0 anyway."""
+        speaks = np.ones(len(targets)) if training.sign > 0 else ~training.pairs.reflexive
+        return Scale.of(targets, weights * speaks, biased=training.sign > 0)
+
+
 class PairSVR(
-    RegressorMixin,
-    PairMachine,
+    PairRegressor,
     parameters="kernel base C epsilon tol time_budget memory_budget random_state"
     " * warm_start mirrored solver callback checkpoint",
 ):
@@ -69,9 +90,7 @@ class PairSVR(
         targets = check_targets(y, training.pairs, training.sign)
         weights = self._weights(len(targets), sample_weight)
         boxes, total = self.C * weights, 0.0 if training.sign > 0 else None
-        # Where g(a, a) = 0 anyway, reflexive pairs say nothing.
-        speaks = np.ones(len(targets)) if training.sign > 0 else ~training.pairs.reflexive
-        scale = Scale.of(targets, weights * speaks, biased=training.sign > 0)
+        scale = self._scale_of(targets, weights, training)
         problem = Problem(scale.standard(targets), -boxes, boxes, float(self.epsilon), total)
         self._learn(training, problem, scale)
         self.scale_ = scale.size
@@ -91,19 +110,6 @@ class PairSVR(
     def _scale(self) -> float:
         """Model files of 0.1 have none: their C and ε are in the units of the targets."""
         return float(getattr(self, "scale_", 1.0))
-
-    def predict(self, X: Any) -> Floats:
-        """g of every pair, (n_pairs,)."""
-        return self.decision_function(X)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R² of the predictions, whatever the size of the numbers: squares of 1e200 or 1e-200 never occur."""
-        targets, found = np.asarray(y, dtype=np.float64), self.predict(X)
-        largest = max(np.abs(targets).max(initial=0.0), np.abs(found).max(initial=0.0))
-        unit = largest if 0 < largest < np.inf else 1.0
-        from sklearn.metrics import r2_score  # loads scipy.stats, which learning and scoring pairs never need
-
-        return float(r2_score(targets / unit, found / unit, sample_weight=sample_weight))
 
 
 def check_targets(y: Any, pairs: Pairs, sign: int) -> Floats:

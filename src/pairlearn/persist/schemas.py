@@ -237,6 +237,13 @@ FIELDS: dict[str, Fields] = {
     "PairSVC": {"C": POSITIVE, "class_weight": WEIGHTS, **LABELS},
     "PairRanker": {"C": POSITIVE, "n_draws_": COUNT, **LABELS},
     "PairSVR": {"C": POSITIVE, "epsilon": LEAST_ZERO, "scale_": sometimes(POSITIVE)},
+    "PairRidge": {
+        "alpha": either(POSITIVE, one_of("auto"), several(POSITIVE), several(POSITIVE, list), floats("a")),
+        "alpha_": POSITIVE,
+        "binary_": FLAG,
+        "choice_": several(in_turn(POSITIVE, LEAST_ZERO)),
+        "scale_": POSITIVE,
+    },
     "OneClassPairSphere": {"total_": POSITIVE, "radius_": FINITE},
     "TransductivePairSVC": {
         "C": POSITIVE,

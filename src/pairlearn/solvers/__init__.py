@@ -5,9 +5,9 @@ objective: the one definition), `certificate` the independent pass over all pair
 `active.active_set` takes, step by step, a working set of pairs to the methods of `inner` until the gap, the `clock` or
 stagnation ends it; `active.nested` finds it a start on subsets of the pairs, `newton` one on a smoothed problem where
 some hundred features tell pairs apart; `interior` takes all pairs at once where a handful does; `splitting` needs a few
-matrices over examples only, however many pairs are free; `smo` is the classical reference. `choice` is the one place
-that chooses between them. All tuned numbers stand in `tuning`. Compiled loops are in `pairlearn.loops`, dense factors
-in `pairlearn.linalg`.
+matrices over examples only, however many pairs are free; `ridge` solves linear equations instead (least squares); `smo`
+is the classical reference. `choice` is the one place that chooses between them. All tuned numbers stand in `tuning`.
+Compiled loops are in `pairlearn.loops`, dense factors in `pairlearn.linalg`.
 """
 
 from __future__ import annotations

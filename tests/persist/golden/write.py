@@ -54,6 +54,7 @@ KINDS = np.array(["p", "p", "p", "p", "k", "k", "k", "k"])
 TRAIN, ASKED = pl.Pairs(X, LEFT, RIGHT), pl.all_pairs(NEW)
 BLOCKS = pl.Pairs(X, LEFT, RIGHT, invariant=Z, signed=W)
 TWO = pl.Pairs(X, LEFT, RIGHT - 5, right_examples=TARGETS)
+GRID = pl.Pairs(X, np.repeat(np.arange(10), 6), np.tile(np.arange(6), 10), right_examples=TARGETS)
 PEOPLE = pl.all_pairs(FACES, reflexive=False)
 SAME = PEOPLE.labels(CLASSES)
 
@@ -92,6 +93,7 @@ def machines() -> dict[str, Case]:
         "ranker": (pl.PairRanker(base="rbf", draws="drop"), (TRAIN, SOME), ASKED),
         "ranker_draws": (pl.PairRanker("wedge", Gaussian(0.3)), (TRAIN, SOME), ASKED),
         "svr": (pl.PairSVR(base="poly", epsilon=0.2), (TRAIN, NUMBERS), ASKED),
+        "ridge": (pl.PairRidge(base="rbf"), (TRAIN, NUMBERS), ASKED),
         "svr_mirrored": (pl.PairSVR("poly_tensor", mirrored="antisymmetric"), (TRAIN, NUMBERS), ASKED),
         "one_class": (pl.OneClassPairSVM(nu=0.3), (TRAIN, None), ASKED),
         "sphere": (pl.OneClassPairSphere(nu=0.3), (TRAIN, None), ASKED),
@@ -130,6 +132,11 @@ def tables() -> dict[str, Case]:
             two_blocks,
         ),
         "svr_two_tables": (pl.PairSVR("tensor", ("rbf", "rbf")), (TWO, NUMBERS), TWO),
+        "ridge_chosen": (
+            pl.PairRidge("tensor", ("rbf", "rbf"), alpha=(0.1, 1.0), unseen="both"),
+            (GRID, X[GRID.left, 0] * TARGETS[GRID.right, 1]),
+            TWO,
+        ),
         "sphere_two_tables": (pl.OneClassPairSphere(base=("poly", "rbf")), (TWO, None), TWO),
         "svc_sparse": (pl.PairSVC(base="rbf"), (pl.Pairs(few, LEFT, RIGHT), Y), pl.Pairs(few, [0, 1, 2], [3, 4, 5])),
         "svc_precomputed": (pl.PairSVC(base="precomputed"), (pl.Pairs(K, LEFT, RIGHT), Y), rows),

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from pairlearn.cli.options import (
+    Alpha,
     AsJson,
     CheckpointEvery,
     CheckpointFile,
@@ -39,8 +40,8 @@ def fit(
     machine: Annotated[
         str,
         typer.Option(
-            help="svc; transductive (pairs with an empty label are unlabelled, and learnt from too); one_class or "
-            "sphere (pairs that belong together only)."
+            help="svc; ridge (least squares of ±1); transductive (pairs with an empty label are unlabelled, and learnt "
+            "from too); one_class or sphere (pairs that belong together only)."
         ),
     ] = "svc",
     kernel: Annotated[
@@ -58,6 +59,7 @@ def fit(
         ),
     ] = "linear",
     C: Annotated[float, typer.Option("--C", help="Box of every pair; larger fits the training pairs closer.")] = 1.0,
+    alpha: Alpha = "1.0",
     nu: Annotated[float, typer.Option(help="one_class, sphere: most pairs that may lie outside, a share.")] = 0.1,
     tol: Tol = 1e-3,
     class_weight: Annotated[
@@ -97,6 +99,7 @@ def fit(
         kernel=kernel or ("tensor_metric" if right_options.right_examples is None else "tensor"),
         base=base,
         C=C,
+        alpha=fitting.alpha_of(alpha),
         nu=nu,
         tol=tol,
         class_weight=weights,

@@ -9,6 +9,7 @@ import typer
 
 from pairlearn.cli.options import (
     PAIRS,
+    Alpha,
     AsJson,
     Examples,
     Folds,
@@ -33,6 +34,13 @@ def regress(
         Path, typer.Argument(metavar="PAIRS", help="Pairs and their numbers: columns left, right, label.")
     ],
     out: ModelOut = Path("model.safetensors"),
+    machine: Annotated[
+        str,
+        typer.Option(
+            help="svr (small errors count nothing), or ridge (least squares: in closed form for all "
+            "pairs of two tables)."
+        ),
+    ] = "svr",
     kernel: Annotated[
         str | None,
         typer.Option(
@@ -48,10 +56,11 @@ def regress(
             "matrices) or 'lowrank(rbf, 500)'. Two with a comma: of the left and of the right examples."
         ),
     ] = "rbf",
-    C: Annotated[float, typer.Option("--C", help="Box of every pair; larger fits the numbers closer.")] = 1.0,
+    C: Annotated[float, typer.Option("--C", help="svr: box of every pair; larger fits the numbers closer.")] = 1.0,
     epsilon: Annotated[
-        float, typer.Option(help="Errors up to this size, in standard deviations of the numbers, cost nothing.")
+        float, typer.Option(help="svr: errors up to this size, in standard deviations of the numbers, cost nothing.")
     ] = 0.1,
+    alpha: Alpha = "1.0",
     folds: Folds = 5,
     unseen: Unseen = "none",
     seed: Seed = 0,
@@ -72,7 +81,6 @@ def regress(
     """
     options = dict(locals())
     memory = memory_bytes(memory_budget)
-    import pairlearn as pl
     from pairlearn.cli.run import Run
     from pairlearn.cli.steps import fitting
     from pairlearn.cli.tasks import matrices, regressing
@@ -80,11 +88,15 @@ def regress(
     run = Run("regress", options, as_json)
     run.check_models(out, force=force)
     two_tables = right_options.right_examples is not None
-    model = pl.PairSVR(
-        kernel or ("tensor" if two_tables else "tensor_metric"),
-        fitting.base_of(base),
-        C,
+    model = fitting.machine_of(
+        machine,
+        machines=regressing.MACHINES,
+        kernel=kernel or ("tensor" if two_tables else "tensor_metric"),
+        base=base,
+        C=C,
         epsilon=epsilon,
+        alpha=fitting.alpha_of(alpha),
+        unseen=regressing.unseen_of(unseen),
         tol=tol,
         time_budget=time_budget,
         memory_budget=memory,

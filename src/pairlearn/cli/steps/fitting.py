@@ -51,12 +51,13 @@ OWN_WORDS: dict[type[Warning], str] = {
     "nothing against it",
 }
 """Warnings whose text gives advice for Python."""
-SIZES = ("C", "nu", "epsilon")
+SIZES = ("C", "nu", "epsilon", "alpha")
 """Parameters of machines that are shown by name."""
 WORDS = {1: "same", -1: "different"}
 """What labels of pairs mean where two are told apart."""
 MACHINES: dict[str, Callable[..., Any]] = {
     "svc": pl.PairSVC,
+    "ridge": pl.PairRidge,
     "transductive": pl.TransductivePairSVC,
     "one_class": pl.OneClassPairSVM,
     "sphere": pl.OneClassPairSphere,
@@ -64,13 +65,13 @@ MACHINES: dict[str, Callable[..., Any]] = {
 """Machines that tell pairs apart, by the name of --machine."""
 
 
-def machine_of(name: str, *, base: str, **settings: Any) -> Any:
+def machine_of(name: str, *, base: str, machines: Mapping[str, Callable[..., Any]] = MACHINES, **settings: Any) -> Any:
     """The machine of this name with those of the settings that it has."""
-    if name not in MACHINES:
-        raise InputError(f"there is no machine {name!r}; --machine is one of {', '.join(MACHINES)}")
-    known = MACHINES[name]().get_params(deep=False)
+    if name not in machines:
+        raise InputError(f"there is no machine {name!r}; --machine is one of {', '.join(machines)}")
+    known = machines[name]().get_params(deep=False)
     settings["base"] = base_of(base)
-    return MACHINES[name](**{key: value for key, value in settings.items() if key in known})
+    return machines[name](**{key: value for key, value in settings.items() if key in known})
 
 
 def base_of(text: str) -> str | tuple[str, str]:
@@ -81,6 +82,18 @@ def base_of(text: str) -> str | tuple[str, str]:
     """
     left, *right = re.split(r",(?![^(]*\))", text, maxsplit=1)
     return (left.strip(), right[0].strip()) if right else left
+
+
+def alpha_of(text: str) -> float | str:
+    """--alpha as a number, or "auto".
+
+    >>> alpha_of("0.5"), alpha_of("auto")
+    (0.5, 'auto')
+    """
+    try:
+        return text if text == "auto" else float(text)
+    except ValueError:
+        raise InputError(f"--alpha is a number > 0 or auto, got {text!r}") from None
 
 
 # --------------------------------------------------------------------------- what to learn from
@@ -195,6 +208,7 @@ def facts_of(machine: Any, pairs: Pairs, notes: list[str]) -> dict[str, Any]:
         "base": machine.base,
         "low_rank": [text for text in map(repr, machine.function_.kernel.bases) if Nystrom.__name__ in text],
         **{name: getattr(machine, name) for name in SIZES if hasattr(machine, name)},
+        **({"alpha": machine.alpha_} if hasattr(machine, "alpha_") else {}),
         "warnings": notes,
         **_used(pairs),
         "pairs": len(pairs),

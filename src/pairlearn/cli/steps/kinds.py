@@ -16,6 +16,7 @@ class Kind(NamedTuple):
 VERIFIES = Kind("do two examples belong together?", "larger = more alike")
 DISTANCE = Kind("how far apart are two examples, learnt from a stream of pairs?", "larger = nearer")
 RECORDS = Kind("are two records of text and numbers the same? For match and dedupe", "larger = more surely the same")
+NUMBERS = Kind("which number belongs to a pair?", "the number itself", alike=False)
 CLASSIFIES = Kind("which class is an example of, by any similarity?", "of a class, not of a pair", alike=False)
 KINDS = {
     "PairSVC": VERIFIES,
@@ -25,7 +26,8 @@ KINDS = {
     "OneClassPairSVM": Kind("is a pair like those that belong together?", "larger = more like them"),
     "OneClassPairSphere": Kind("is a pair like those that belong together?", "larger = more like them"),
     "PairRanker": Kind("which of two examples comes first?", "> 0 = the left one", alike=False),
-    "PairSVR": Kind("which number belongs to a pair?", "the number itself", alike=False),
+    "PairSVR": NUMBERS,
+    "PairRidge": NUMBERS,
     "Verifier": Kind("do two examples belong together, yes or no?", "larger = more alike; yes from the threshold on"),
     "Gallery": Kind("who among the enrolled identities is it?", "larger = more alike; one per identity"),
     "Pipeline": Kind("what its last step answers, after the examples were transformed", "that of its last step"),

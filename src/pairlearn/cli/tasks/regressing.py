@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
+
+from sklearn.base import clone
 
 import pairlearn as pl
 from pairlearn.baselines.strengths import ExampleMeans, MeanValue
@@ -18,9 +20,16 @@ from pairlearn.types import Floats
 
 TOLD = {
     "use": "Predict with `pairlearn score`.",
-    "search": "another --C, --kernel or --base",
+    "search": "another --C (--alpha), --kernel or --base",
 }
 """What to do after a verdict."""
+MACHINES: dict[str, Callable[..., Any]] = {"svr": pl.PairSVR, "ridge": pl.PairRidge}
+"""Machines that learn numbers, by the name of --machine."""
+
+
+def unseen_of(text: str) -> str:
+    """What a machine leaves out to choose its alpha, by --unseen."""
+    return "pair" if text == "none" else text
 
 
 class Training(NamedTuple):
@@ -35,8 +44,13 @@ def training_of(left: ExampleTable, right: ExampleTable | None, given: PairTable
     return Training(given.on(left, right), given.numbers())
 
 
-def systems_of(machine: Any, training: Training) -> dict[str, Any]:
-    """The machine, and what it has to beat: the mean number, and what is known of either side by itself."""
+def systems_of(machine: Any, training: Training, unseen: str) -> dict[str, Any]:
+    """The machine, and what it has to beat: the mean number, and what is known of either side by itself.
+
+    Folds of single pairs leave holes, where no alpha can be chosen in closed form: they take the one that was chosen.
+    """
+    if unseen == "none" and getattr(machine, "choice_", None):
+        machine = clone(machine).set_params(alpha=machine.alpha_)
     sign = -1 if pl.pair_kernel(machine.kernel).symmetry == "antisymmetric" else 1
     return {MODEL: machine, "the means of examples": ExampleMeans(sign), "the mean of all": MeanValue()}
 
@@ -46,7 +60,7 @@ def result_of(
 ) -> dict[str, Any]:
     """What was learnt from, and how well it predicts what was held out."""
     labels = training.labels
-    systems = systems_of(machine, training)
+    systems = systems_of(machine, training, unseen)
     options: dict[str, Any] = {"unseen": unseen, "folds": folds, "seed": seed, **TOLD}
     return {
         **fitting.facts_of(machine, training.pairs, notes),

@@ -159,7 +159,7 @@ VERIFICATION = _told_apart("verification")
 ONE_CLASS = _told_apart("one class")
 TASKS: dict[tuple[type[Any], ...], Task] = {
     (pl.PairRanker,): PREFERENCE,
-    (pl.PairSVR,): REGRESSION,
+    (pl.PairSVR, pl.PairRidge): REGRESSION,
     (pl.OneClassPairSVM, pl.OneClassPairSphere): ONE_CLASS,
 }
 """Questions by the machines that answer them; all others tell same from different."""
@@ -177,6 +177,8 @@ def task_of(model: Any) -> Task:
         return task_of(model.model)
     if is_pipeline(model):
         return task_of(model[-1])
+    if isinstance(model, pl.PairRidge) and getattr(model, "binary_", False):
+        return VERIFICATION
     if isinstance(model, pl.BasisSVC):
         raise InputError("this model tells classes of single examples, not of pairs; use pairlearn classify predict")
     return next((task for kinds, task in TASKS.items() if isinstance(model, kinds)), VERIFICATION)

@@ -42,11 +42,11 @@ class Eigenbasis:
     @classmethod
     def of(cls, sandwich: Sandwich) -> Eigenbasis:
         """Some 9 m³ operations, once."""
-        left = _decomposed(sandwich.left)
-        return cls(sandwich, left, left if sandwich.right is sandwich.left else _decomposed(sandwich.right))
+        left = decomposed(sandwich.left)
+        return cls(sandwich, left, left if sandwich.right is sandwich.left else decomposed(sandwich.right))
 
 
-def _decomposed(G: Floats) -> tuple[Floats, Floats]:
+def decomposed(G: Floats) -> tuple[Floats, Floats]:
     values, U = eigh(G, driver="evd", check_finite=False)
     return np.maximum(values, 0.0), np.ascontiguousarray(U)
 
