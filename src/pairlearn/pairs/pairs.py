@@ -253,6 +253,15 @@ class Pairs:
             )
         return self._replaced(tables=tables_of((examples, *self.tables.sides[1:])), feature_names=names)
 
+    def between(self, examples: Examples, left: Any, right: Any) -> Pairs:
+        """As many pairs with the same features of their own, between other rows of another table.
+
+        >>> import numpy as np, pairlearn as pl
+        >>> pl.Pairs(np.eye(2), [0], [1], invariant=[7.0]).between(np.eye(4), [2], [3]).invariant.tolist()
+        [[7.0]]
+        """
+        return Pairs(examples, left, right, invariant=self.invariant, signed=self.signed)
+
     # -- the examples in use
 
     def used_examples(self) -> Ints:

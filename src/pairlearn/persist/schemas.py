@@ -18,6 +18,7 @@ from pairlearn.evaluation.calibration import FittedCalibration
 from pairlearn.evaluation.fusion import FittedFusion
 from pairlearn.evaluation.thresholds import Threshold
 from pairlearn.functions.function import PairFunction
+from pairlearn.images.orbit import Orbit
 from pairlearn.kernels import Kernel
 from pairlearn.kernels.rows import HIGHEST_DEGREE
 from pairlearn.kernels.spectrum import Spectrum
@@ -316,6 +317,14 @@ FIELDS: dict[str, Fields] = {
         "calibration": maybe(value(FittedCalibration, FittedFusion)),
     },
     "NormalisedScorer": {"model": SCORER, "cohort": examples("n")},
+    "OrbitScorer": {"model": SCORER, "orbit": value(Orbit)},
+    "OnCopies": {
+        "model": _can("fit", "a model"),
+        "orbit": value(Orbit),
+        "model_": SCORER,
+        "n_pairs_": COUNT,
+        **FEATURES,
+    },
     "Gallery": {"model": SCORER, "examples": examples("n"), "identities": names("n")},
     "Pipeline": {"steps": several(in_turn(TEXT, value(object, words='a fitted model or "passthrough"')), list)},
     "OnExamples": {
@@ -323,6 +332,10 @@ FIELDS: dict[str, Fields] = {
         "transformer_": fitted(TRANSFORMER),
         **FEATURES,
     },
+    # images
+    "Orbit": {**_of(several(POSITIVE), "shifts", "scales"), "degrees": several(FINITE)},
+    "Centred": {"upright": FLAG, "spread": maybe(POSITIVE)},
+    "Hog": {"cell": whole(1, INT32)},
     # records
     "Terms": {
         "analyzer": one_of("words", "grams"),

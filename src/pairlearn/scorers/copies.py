@@ -1,0 +1,179 @@
+"""Variants of examples that mean the same: lists of them, and learning from them as virtual examples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from pairlearn.errors import InputError
+from pairlearn.examples import check_examples, count_examples, stack_examples
+from pairlearn.features import note_features
+from pairlearn.on_examples import is_pipeline
+from pairlearn.pairs import Pairs, as_pairs, class_codes
+from pairlearn.scorers.scorer import as_scorer, score_all
+from pairlearn.types import Examples, Floats, Ints
+from pairlearn.words import counted
+
+Variants = Callable[[Examples], Sequence[Examples]]
+"""An Orbit, or any function that lists tables like the given one, row for row the same things, that table first."""
+ONE_TABLE = "variants are made of one table of examples; pairs of two tables have no copies"
+
+
+def variants_of(examples: Examples, orbit: Variants) -> list[Examples]:
+    """The tables that an orbit lists, or an error that says what is wrong with them."""
+    if not callable(orbit):
+        raise InputError(f"orbit is a pl.images.Orbit or a function of examples, got {orbit!r}")
+    tables = [check_examples(table, "variants") for table in orbit(examples)]
+    if not tables:
+        raise InputError("the orbit lists nothing; list the examples themselves first, then their variants")
+    for number, table in enumerate(tables):
+        if count_examples(table) != count_examples(examples):
+            rows = counted(count_examples(table), "row")
+            raise InputError(f"variant {number} has {rows} for {counted(count_examples(examples), 'example')}")
+    return tables
+
+
+class CopiedPairs(NamedTuple):
+    """Pairs of copies, the number of the pair that each was made of, and its share of that pair, (n,)."""
+
+    pairs: Pairs
+    origins: Ints
+    shares: Floats
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Copies:
+    """m examples and their variants in one table: row i·m + k is variant i of example k, and row k itself.
+
+    A copy is no example of its own: `sources` tells which one it is of. Give each the class of its source,
+    `classes[copies.sources]`, and keep them together when you split: `pl.selection.ClassKFold(copies.sources)` is the
+    interexample task. `OnCopies` makes copies of training pairs only, where nothing can go wrong.
+
+    >>> import pairlearn as pl
+    >>> copies = Copies.of(np.array([[1.0, 5.0], [2.0, 6.0]]), lambda X: [X, X[:, ::-1]])
+    >>> copies.examples.tolist(), copies.sources.tolist()
+    ([[1.0, 5.0], [2.0, 6.0], [5.0, 1.0], [6.0, 2.0]], [0, 1, 0, 1])
+    """
+
+    examples: Examples
+    n_sources: int
+
+    @classmethod
+    def of(cls, examples: Examples, orbit: Variants) -> Copies:
+        """All variants of these examples."""
+        table = check_examples(examples)
+        return cls(stack_examples(*variants_of(table, orbit)), count_examples(table))
+
+    def __repr__(self) -> str:
+        return f"Copies({counted(len(self.sources), 'copy', 'copies')} of {counted(self.n_sources, 'example')})"
+
+    @property
+    def sources(self) -> Ints:
+        """The example that each row shows, (n_rows,)."""
+        return np.arange(count_examples(self.examples)) % self.n_sources
+
+    def pairs(self, pairs: Pairs) -> CopiedPairs:
+        """Each pair (a, b) of the sources as (a, b), and as (a_i, b) and (a, b_i) for every variant i.
+
+        One side moves at a time: that shows what a change of place does to a pair, and all combinations would be as
+        many as the square of the variants. (a, a_i) is the mirror image of (a_i, a), so that reflexive pairs have half.
+        """
+        m, (left, right) = self.n_sources, pairs.columns
+        every, unequal = np.arange(len(pairs)), np.flatnonzero(~pairs.reflexive)
+        steps = range(m, count_examples(self.examples), m)
+        origins = np.concatenate([every, *(part for _ in steps for part in (every, unequal))])
+        none = np.zeros(len(pairs), dtype=np.int64)
+        moved_left = np.concatenate([none, *(part for i in steps for part in (none + i, none[unequal]))])
+        moved_right = np.concatenate([none, *(part for i in steps for part in (none, none[unequal] + i))])
+        copied = pairs[origins].between(self.examples, left[origins] + moved_left, right[origins] + moved_right)
+        return CopiedPairs(copied, origins, 1.0 / np.bincount(origins)[origins])
+
+
+class OnCopies(ClassifierMixin, BaseEstimator):
+    """A model that learns from variants of its training examples too, as virtual examples; scores are its own.
+
+    Each training pair (a, b) is joined by (a_i, b) and (a, b_i) for all variants i of the orbit, with its label and an
+    equal share of its weight: a pair counts as much as before, C means the same, and what is learnt is that such
+    changes do not matter. Copies live within `fit` alone. Splitters, limits and counts of examples or identities see
+    the given examples, so that no copy is ever tested, or taken for another example.
+
+    Parameters
+    ----------
+    model : a machine, a baseline or a pipeline of `OnExamples` steps and one of these; it is cloned.
+    orbit : a pl.images.Orbit, or any function that lists tables like the given one, which comes first.
+
+    Examples
+    --------
+    >>> import pairlearn as pl
+    >>> rng = np.random.default_rng(0)
+    >>> words = rng.normal(size=(4, 2, 6))[[0, 0, 1, 1, 2, 2, 3, 3]] + 0.1 * rng.normal(size=(8, 2, 6))
+    >>> pairs = pl.all_pairs(words.reshape(8, 12), reflexive=False)
+    >>> halves_swapped = lambda X: [X, np.roll(X, 6, axis=1)]
+    >>> model = OnCopies(pl.PairSVC("metric"), halves_swapped).fit(pairs, pairs.labels([0, 0, 1, 1, 2, 2, 3, 3]))
+    >>> len(pairs), model.n_pairs_, model.model_.fit_status_
+    (28, 84, 'converged')
+    """
+
+    model_: Any
+    n_pairs_: int
+
+    def __init__(self, model: Any, orbit: Variants) -> None:
+        self.model = model
+        self.orbit = orbit
+
+    def fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from pairs, their labels and the copies of both.
+
+        classes, one per example, are passed on to baselines that learn from classes; sample_weight, one per pair.
+        """
+        given = as_pairs(X).require_one_table(ONE_TABLE)
+        pairs, (used,) = given.compacted()
+        copies = Copies.of(pairs.examples, self.orbit)
+        copied, origins, shares = copies.pairs(pairs)
+        labels = np.asarray(y)
+        if labels.shape != (len(pairs),):
+            raise InputError(f"y must hold one label per pair, {len(pairs)}, got shape {labels.shape}")
+        weights = shares if sample_weight is None else shares * np.asarray(sample_weight, dtype=np.float64)[origins]
+        more = {} if classes is None else {"classes": class_codes(classes, given.n_examples)[used][copies.sources]}
+        self.model_ = clone(self.model)
+        self.model_.fit(copied, labels[origins], **_weighing(self.model_, weights), **more)
+        self.n_pairs_ = len(copied)
+        note_features(self, given)
+        return self
+
+    @property
+    def classes_(self) -> Any:
+        """The labels that the model knows."""
+        return self.model_.classes_
+
+    def decision_function(self, X: Any) -> Floats:
+        """The score of every pair as it is, (n_pairs,); `OrbitScorer` goes over variants."""
+        check_is_fitted(self, "model_")
+        return np.asarray(as_scorer(self.model_).decision_function(X))
+
+    def predict(self, X: Any) -> Any:
+        """What the model says of every pair."""
+        check_is_fitted(self, "model_")
+        return self.model_.predict(X)
+
+    def score_block(self, probe: Examples, gallery: Examples) -> Floats:
+        """The score of every probe with every gallery example, (p, g)."""
+        check_is_fitted(self, "model_")
+        return score_all(self.model_, probe, gallery)
+
+
+def _weighing(model: Any, weights: Floats) -> dict[str, Floats]:
+    """The weights under the name that a model, or the last step of a pipeline, knows them by.
+
+    Baselines take none: all pairs of different examples have equally many copies, and they leave out reflexive ones.
+    """
+    prefix = ""
+    while is_pipeline(model):
+        name, model = model.steps[-1]
+        prefix += f"{name}__"
+    return {f"{prefix}sample_weight": weights} if has_fit_parameter(model, "sample_weight") else {}
