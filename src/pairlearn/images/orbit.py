@@ -35,7 +35,11 @@ class Orbit:
     scales: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        for name, least, advice in (("shifts", 0.0, "(1,)"), ("degrees", -np.inf, "(-10, 10)"), ("scales", 0.0, "(0.9, 1.1)")):
+        for name, least, advice in (
+            ("shifts", 0.0, "(1,)"),
+            ("degrees", -np.inf, "(-10, 10)"),
+            ("scales", 0.0, "(0.9, 1.1)"),
+        ):
             object.__setattr__(self, name, _amounts(name, getattr(self, name), least, advice))
 
     def __len__(self) -> int:

@@ -3,8 +3,9 @@
 Histograms of oriented gradients: every pixel adds its gradient to one of 18 directions of the four nearest cells; a
 cell is then divided by the energy of each of the four 2 × 2 blocks around it, cut at 0.2, and summarised in 31 numbers:
 18 signed and 9 unsigned directions, 4 block energies. Patch codes compare a pixel's patch with those on a ring around
-it. A warp looks up every pixel of its result between four pixels of the image. Matching sums, over all cells of one image, the best product with a cell of the other within a local shift, and
-takes the best rigid shift of the whole; all pairs of two tiles of images share the matrix products.
+it. A warp looks up every pixel of its result between four pixels of the image. Matching sums, over all cells of one
+image, the best product with a cell of the other within a local shift, and takes the best rigid shift of the whole; all
+pairs of two tiles of images share the matrix products.
 """
 
 from __future__ import annotations
@@ -165,7 +166,7 @@ def _between(at, size):  # type: ignore[no-untyped-def]
 
 @threaded()
 def fill_warped(images: Floats, maps: Floats, out: Floats) -> None:
-    """out[i, y, x] = image i at the place maps[i] · (y, x, 1), bilinear; maps (n, 2, 3), images and out with channels."""
+    """out[i, y, x] = image i at the place maps[i] · (y, x, 1), bilinear; images, out (n, h, w, k), maps (n, 2, 3)."""
     _, height, width, channels = images.shape
     for i in nb.prange(len(images)):
         image, M = images[i], maps[i]
