@@ -170,9 +170,11 @@ FIELDS: dict[str, Fields] = {
     "DTW": {"window": maybe(whole(1, INT32)), "gamma": GAMMA},
     "AlignmentSimilarity": _of(REACH, "insertion", "deletion", "mismatch"),
     "LowRank": {"rank": whole(1), "tol": maybe(SHARE), "seed": COUNT},
+    "Clipped": {"rank": whole(1), "seed": COUNT},
     "Nystrom": {"landmarks": examples("b"), "whitening": doubles("b, r"), "error": SHARE},
     "Rigid": {"h": REACH},
     "Deformable": {"h_rigid": REACH, "h_local": REACH},
+    "Shaped": {"shape": several(whole(1, INT32), least=1)},
     # pair kernels
     "PairKernel": {"terms": several(in_turn(FINITE, several(value(Table, ViewKernel, Expression), least=1)))},
     "Table": {"terms": several(in_turn(MONOMIAL, NOT_ZERO))},
