@@ -4,7 +4,7 @@ From a file to pairs: `reading` reads examples and pairs of any format, CSV and 
 through `arrays`; `cells` turns cells into ids and names the place of bad ones, `labels` knows how files spell labels;
 `tables` is what was read, and joins pairs to examples by their ids. `writing` writes scores and any other content,
 all or nothing. `protocols` reads the fixed pairs and folds that everyone reports on, `synthetic` draws examples of
-known classes and knows the best possible decision about them.
+known classes and knows the best possible decision about them; `symbols` draws images.
 """
 
 from pairlearn import _doors

@@ -1,6 +1,7 @@
 from .protocols import Protocol as Protocol
 from .protocols import read_lfw_pairs as read_lfw_pairs
 from .protocols import read_lfw_view1 as read_lfw_view1
+from .symbols import drawn_symbols as drawn_symbols
 from .synthetic import checker_board as checker_board
 from .synthetic import checker_board_difference_posterior as checker_board_difference_posterior
 from .synthetic import disturbed_orthant as disturbed_orthant
