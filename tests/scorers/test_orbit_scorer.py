@@ -113,7 +113,12 @@ def test_over_a_group_it_is_invariant(how: Any) -> None:
 
 @pytest.mark.parametrize(
     ("orbit", "message"),
-    [(lambda table: [], "lists nothing"), (lambda table: [table, table[:-1]], "variant 1 has 23 rows for 24 examples")],
+    [
+        (lambda table: [], "lists nothing"),
+        (lambda table: [table, table[:-1]], "variant 1 has 23 rows for 24 examples"),
+        (lambda table: [table[:, ::-1], table], "as they are"),
+        (lambda table: [table, np.full_like(table, np.nan)], "NaN"),
+    ],
 )
 def test_orbits_that_lose_examples_are_refused(orbit: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
@@ -221,6 +226,27 @@ def test_sources_keep_copies_together_where_users_split() -> None:
     for train, test in pl.selection.ClassKFold(copies.sources, n_splits=3).split(every):
         rows = [set(copies.sources[every[half].used_examples()]) for half in (train, test)]
         assert rows[0].isdisjoint(rows[1])
+
+
+def test_labels_by_classes_or_none() -> None:
+    one, other = (
+        OnCopies(pl.PairSVC("metric", random_state=0), turned).fit(PAIRS, y) for y in (Y, pl.ClassLabels(CLASSES))
+    )
+    np.testing.assert_array_equal(one.decision_function(PAIRS), other.decision_function(PAIRS))
+    alike = PAIRS[Y > 0]
+    assert OnCopies(pl.OneClassPairSVM("tensor", "rbf"), turned).fit(alike).n_pairs_ == 24 * 3 + 36 * 5
+
+
+def test_orbits_of_texts() -> None:
+    """Examples of any kind: words and their mirror images, by a kernel on strings."""
+    words = ["pair", "pear", "riap", "kernel", "lenrek", "colonel"]
+    pairs = pl.all_pairs(words, reflexive=False)
+    overlap = pl.kernels.FromFunction(lambda a, b: float(a[0] == b[0]) + float(a == b), scalar=True, definite=True)
+    model = pl.PairSVC("tensor", overlap).fit(pairs, pairs.labels([0, 0, 0, 1, 1, 1]))
+    scorer = OrbitScorer(model, lambda table: [table, [word[::-1] for word in table]], moved="both")
+    for either_way, system in ((True, scorer), (False, model)):
+        one, other = system.score_block(["pump"], ["pond", "dnop"])[0]
+        assert (one == pytest.approx(other)) == either_way
 
 
 def test_labels_must_fit_the_pairs() -> None:

@@ -11,10 +11,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from pairlearn.errors import InputError
-from pairlearn.examples import check_examples, count_examples, stack_examples
+from pairlearn.examples import check_examples, count_examples, match_examples, stack_examples
 from pairlearn.features import note_features
 from pairlearn.on_examples import is_pipeline
-from pairlearn.pairs import Pairs, as_pairs, class_codes
+from pairlearn.pairs import ClassLabels, Pairs, as_pairs, class_codes
+from pairlearn.pairs.labels import one_per_pair
 from pairlearn.scorers.scorer import as_scorer, score_all
 from pairlearn.types import Examples, Floats, Ints
 from pairlearn.words import counted
@@ -35,7 +36,14 @@ def variants_of(examples: Examples, orbit: Variants) -> list[Examples]:
         if count_examples(table) != count_examples(examples):
             rows = counted(count_examples(table), "row")
             raise InputError(f"variant {number} has {rows} for {counted(count_examples(examples), 'example')}")
+    if tables[0] is not examples and not _same_rows(tables[0], examples):
+        raise InputError("the first table of an orbit is that of the examples as they are; list it before its variants")
     return tables
+
+
+def _same_rows(one: Examples, other: Examples) -> bool:
+    """Whether two tables hold the same, row by row."""
+    return np.array_equal(match_examples(one, other), match_examples(other, other))
 
 
 class CopiedPairs(NamedTuple):
@@ -126,8 +134,8 @@ class OnCopies(ClassifierMixin, BaseEstimator):
         self.model = model
         self.orbit = orbit
 
-    def fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from pairs, their labels and the copies of both.
+    def fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from pairs, their labels (None for machines that need none) and the copies of both.
 
         classes, one per example, are passed on to baselines that learn from classes; sample_weight, one per pair.
         """
@@ -135,13 +143,12 @@ class OnCopies(ClassifierMixin, BaseEstimator):
         pairs, (used,) = given.compacted()
         copies = Copies.of(pairs.examples, self.orbit)
         copied, origins, shares = copies.pairs(pairs)
-        labels = np.asarray(y)
-        if labels.shape != (len(pairs),):
-            raise InputError(f"y must hold one label per pair, {len(pairs)}, got shape {labels.shape}")
+        labels = y.of(given) if isinstance(y, ClassLabels) else y
+        labels = None if y is None else one_per_pair(labels, len(pairs))[origins]
         weights = shares if sample_weight is None else shares * np.asarray(sample_weight, dtype=np.float64)[origins]
         more = {} if classes is None else {"classes": class_codes(classes, given.n_examples)[used][copies.sources]}
         self.model_ = clone(self.model)
-        self.model_.fit(copied, labels[origins], **_weighing(self.model_, weights), **more)
+        self.model_.fit(copied, labels, **_weighing(self.model_, weights), **more)
         self.n_pairs_ = len(copied)
         note_features(self, given)
         return self
