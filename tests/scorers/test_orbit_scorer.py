@@ -205,6 +205,28 @@ def test_classes_are_those_of_the_sources() -> None:
     np.testing.assert_allclose(found.decision_function(PAIRS), expected.decision_function(PAIRS), rtol=1e-9)
 
 
+def test_copies_of_an_example_without_positive_pairs_are_one_class() -> None:
+    """Without classes given; also where the baseline is the last step of a pipeline."""
+    lonely = np.r_[CLASSES[:20], 50, 51, 52, 53]
+    some = pl.all_pairs(X, reflexive=False)
+    y = some.labels(lonely)
+    read_off = OnCopies(pl.baselines.PLDABaseline(), turned).fit(some, y)
+    given = OnCopies(pl.baselines.PLDABaseline(), turned).fit(some, y, classes=lonely)
+    np.testing.assert_array_equal(read_off.decision_function(PAIRS), given.decision_function(PAIRS))
+    assert read_off.predict(PAIRS).shape == (len(PAIRS),)
+    piped = make_pipeline("passthrough", pl.baselines.PLDABaseline())
+    piped = OnCopies(piped, turned).fit(some, y, classes=lonely)
+    np.testing.assert_array_equal(piped.decision_function(PAIRS), given.decision_function(PAIRS))
+
+
+def test_more_copies_than_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pairlearn.scorers.copies.available_memory", lambda: 10_000)
+    with pytest.raises(InputError, match="fewer variants"):
+        OnCopies(pl.PairSVC(), turned).fit(PAIRS, Y)
+    with pytest.raises(InputError, match="copies of 24"):
+        Copies.of(X, turned).pairs(pl.all_pairs(X[:3]))
+
+
 def test_copies_stay_within_their_fold() -> None:
     """What an orbit is given while cross-validating are the training examples of the fold, and no others."""
     seen: list[set[bytes]] = []

@@ -10,9 +10,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from pairlearn.baselines.training import joined_classes
 from pairlearn.errors import InputError
 from pairlearn.examples import check_examples, count_examples, match_examples, stack_examples
 from pairlearn.features import note_features
+from pairlearn.linalg.room import available_memory
 from pairlearn.on_examples import is_pipeline
 from pairlearn.pairs import ClassLabels, Pairs, as_pairs, class_codes
 from pairlearn.pairs.labels import one_per_pair
@@ -22,6 +24,8 @@ from pairlearn.words import counted
 
 Variants = Callable[[Examples], Sequence[Examples]]
 """An Orbit, or any function that lists tables like the given one, row for row the same things, that table first."""
+BYTES = 48
+"""Of one copy of a pair: two columns, its origin, share, label and weight."""
 ONE_TABLE = "variants are made of one table of examples; pairs of two tables have no copies"
 
 
@@ -91,15 +95,28 @@ class Copies:
         One side moves at a time: that shows what a change of place does to a pair, and all combinations would be as
         many as the square of the variants. (a, a_i) is the mirror image of (a_i, a), so that reflexive pairs have half.
         """
-        m, (left, right) = self.n_sources, pairs.columns
+        steps = range(self.n_sources, count_examples(self.examples), self.n_sources)
+        self._check(pairs, (2 * len(steps) + 1) * len(pairs))
         every, unequal = np.arange(len(pairs)), np.flatnonzero(~pairs.reflexive)
-        steps = range(m, count_examples(self.examples), m)
-        origins = np.concatenate([every, *(part for _ in steps for part in (every, unequal))])
-        none = np.zeros(len(pairs), dtype=np.int64)
-        moved_left = np.concatenate([none, *(part for i in steps for part in (none + i, none[unequal]))])
-        moved_right = np.concatenate([none, *(part for i in steps for part in (none, none[unequal] + i))])
-        copied = pairs[origins].between(self.examples, left[origins] + moved_left, right[origins] + moved_right)
-        return CopiedPairs(copied, origins, 1.0 / np.bincount(origins)[origins])
+        parts = [(every, 0, 0), *(part for i in steps for part in ((every, i, 0), (unequal, 0, i)))]
+        left, right = pairs.columns
+        copied = ((rows, left[rows] + i, right[rows] + j) for rows, i, j in parts)
+        origins, *columns = (np.concatenate(column) for column in zip(*copied, strict=True))
+        return CopiedPairs(
+            pairs[origins].between(self.examples, *columns), origins, 1.0 / np.bincount(origins)[origins]
+        )
+
+    def _check(self, pairs: Pairs, n_copies: int) -> None:
+        """Refuse pairs of other examples, and more copies than there is memory for."""
+        if pairs.n_examples != self.n_sources:
+            raise InputError(
+                f"pairs of {counted(pairs.n_examples, 'example')}, copies of {self.n_sources}; pass the same"
+            )
+        if BYTES * n_copies > 0.6 * available_memory():
+            raise InputError(
+                f"{n_copies:,} pairs of copies take {BYTES * n_copies / 1e9:.1f} GB, more than there is; list fewer "
+                "variants, or draw fewer pairs with pl.selection.PairSampler"
+            )
 
 
 class OnCopies(ClassifierMixin, BaseEstimator):
@@ -142,14 +159,16 @@ class OnCopies(ClassifierMixin, BaseEstimator):
         given = as_pairs(X).require_one_table(ONE_TABLE)
         pairs, (used,) = given.compacted()
         copies = Copies.of(pairs.examples, self.orbit)
-        copied, origins, shares = copies.pairs(pairs)
-        labels = y.of(given) if isinstance(y, ClassLabels) else y
-        labels = None if y is None else one_per_pair(labels, len(pairs))[origins]
-        weights = shares if sample_weight is None else shares * np.asarray(sample_weight, dtype=np.float64)[origins]
-        more = {} if classes is None else {"classes": class_codes(classes, given.n_examples)[used][copies.sources]}
+        copied = copies.pairs(pairs)
+        y = y.of(given) if isinstance(y, ClassLabels) else y
+        labels = None if y is None else one_per_pair(y, len(pairs))
+        known = None if classes is None else class_codes(classes, given.n_examples)[used]
         self.model_ = clone(self.model)
-        self.model_.fit(copied, labels, **_weighing(self.model_, weights), **more)
-        self.n_pairs_ = len(copied)
+        prefix, last = _last_step(self.model_)
+        more = _weights(last, copied, sample_weight) | _classes(last, copies, pairs, labels, known)
+        named = {f"{prefix}{name}": value for name, value in more.items()}
+        self.model_.fit(copied.pairs, None if labels is None else labels[copied.origins], **named)
+        self.n_pairs_ = len(copied.pairs)
         note_features(self, given)
         return self
 
@@ -174,13 +193,31 @@ class OnCopies(ClassifierMixin, BaseEstimator):
         return score_all(self.model_, probe, gallery)
 
 
-def _weighing(model: Any, weights: Floats) -> dict[str, Floats]:
-    """The weights under the name that a model, or the last step of a pipeline, knows them by.
-
-    Baselines take none: all pairs of different examples have equally many copies, and they leave out reflexive ones.
-    """
+def _last_step(model: Any) -> tuple[str, Any]:
+    """The model itself, or the last step of a pipeline and how its parameters are called there."""
     prefix = ""
     while is_pipeline(model):
         name, model = model.steps[-1]
         prefix += f"{name}__"
-    return {f"{prefix}sample_weight": weights} if has_fit_parameter(model, "sample_weight") else {}
+    return prefix, model
+
+
+def _weights(model: Any, copied: CopiedPairs, given: Any) -> dict[str, Any]:
+    """The weight of every copy, for a model that takes weights.
+
+    Baselines take none: all pairs but reflexive ones, which they leave out, have equally many copies.
+    """
+    if not has_fit_parameter(model, "sample_weight"):
+        return {}
+    own = 1.0 if given is None else np.asarray(given, dtype=np.float64)[copied.origins]
+    return {"sample_weight": copied.shares * own}
+
+
+def _classes(model: Any, copies: Copies, pairs: Pairs, labels: Any, known: Ints | None) -> dict[str, Any]:
+    """The class of every copy, if it is known or the model takes classes.
+
+    Read off the copied pairs, an example without a positive one would be as many classes as it has copies.
+    """
+    if known is None and labels is not None and has_fit_parameter(model, "classes"):
+        known = joined_classes(*pairs.columns, labels, pairs.n_examples)
+    return {} if known is None else {"classes": known[copies.sources]}
