@@ -250,6 +250,10 @@ def test_sources_keep_copies_together_where_users_split() -> None:
         assert rows[0].isdisjoint(rows[1])
 
 
+def test_learning_from_copies_keeps_the_laws_of_estimators() -> None:
+    pl.testing.check_pair_estimator(OnCopies(pl.PairSVC("metric", "rbf", random_state=0), turned))
+
+
 def test_labels_by_classes_or_none() -> None:
     one, other = (
         OnCopies(pl.PairSVC("metric", random_state=0), turned).fit(PAIRS, y) for y in (Y, pl.ClassLabels(CLASSES))
