@@ -4,9 +4,9 @@
 40 of which train and 40 test (6 drawings each). The others need PAIRLEARN_DATA. "mnist": digits as they are, which
 their makers centred and scaled already, in a frame of 4 pixels; "moved": the same, each shifted by up to 3 pixels down
 or up and right or left, at random, as drawings come that nobody centred; "olivetti": faces, which are no drawings, and
-whose crops are aligned. Four random splits of the classes: 5 digits train (40 images each) and 5 test (100 each); 25
-persons train and 15 test (10 images each; 32 × 32 means of the 64 × 64 crops). All pairs of the training images, and
-all of the test images.
+whose crops are aligned. Four random splits of the classes: 5 digits train (20 images each) and 5 test (60 each); 25
+persons train (5 images each) and 15 test (10 each; 32 × 32 means of the 64 × 64 crops). All pairs of the training
+images, and all of the test images.
 
 Every row is the same machine on cells of oriented gradients (`pl.images.Hog`, 4 × 4 cells): PairSVC, tensor_metric on a
 Gaussian base with gamma="scale", classes balanced, C = 1 / mean K(p, p); "rigid" has the alignment `Rigid(1)` of cells
@@ -41,7 +41,7 @@ from pairlearn.scorers import OnCopies, OrbitScorer
 
 SPLITS = 4
 FIRST_SEED = 600
-TASKS = {"symbols": (40, 6, 6), "mnist": (5, 40, 100), "moved": (5, 40, 100), "olivetti": (25, 10, 10)}
+TASKS = {"symbols": (40, 6, 6), "mnist": (5, 20, 60), "moved": (5, 20, 60), "olivetti": (25, 5, 10)}
 """Training classes, examples of each, examples of each test class."""
 QUICK = {"symbols": (20, 4, 4)}
 CELL = {"symbols": 8, "mnist": 9, "moved": 9, "olivetti": 8}
