@@ -5,7 +5,7 @@ through `arrays`; `cells` turns cells into ids and names the place of bad ones, 
 `tables` is what was read, with ids and labels as numbers (`texts`), and joins pairs to examples by their ids; tables of
 pairs (`pair_columns`) are read in batches. `writing` writes scores and any other content, all or nothing, `appending`
 tables part by part. `protocols` reads the fixed pairs and folds that everyone reports on, `synthetic` draws examples of
-known classes and knows the best possible decision about them.
+known classes and knows the best possible decision about them; `symbols` draws images.
 """
 
 from pairlearn import _doors

@@ -5,6 +5,7 @@ from .protocols import read_lfw_view1 as read_lfw_view1
 from .reading import read_examples as read_examples
 from .reading import read_pairs as read_pairs
 from .reading import scan_pairs as scan_pairs
+from .symbols import drawn_symbols as drawn_symbols
 from .synthetic import checker_board as checker_board
 from .synthetic import checker_board_difference_posterior as checker_board_difference_posterior
 from .synthetic import disturbed_orthant as disturbed_orthant

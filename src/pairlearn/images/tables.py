@@ -35,10 +35,15 @@ def check_images(images: Any, *, colour: bool) -> Images:
     return table if table.ndim == 4 else table[..., None]
 
 
-def whole_cells(images: Images, cell: int) -> Images:
-    """The upper left part that consists of whole cells: at most cell − 1 rows and columns are cut off."""
+def check_cell(cell: int) -> None:
+    """Refuse what is no number of pixels."""
     if not isinstance(cell, (int, np.integer)) or cell < 1:
         raise InputError(f"cell is a number of pixels >= 1, got {cell!r}; try cell=8")
+
+
+def whole_cells(images: Images, cell: int) -> Images:
+    """The upper left part that consists of whole cells: at most cell − 1 rows and columns are cut off."""
+    check_cell(cell)
     height, width = images.shape[1] // cell * cell, images.shape[2] // cell * cell
     if not height or not width:
         raise InputError(f"cell={cell} is larger than the images of {images.shape[1]} × {images.shape[2]} pixels")

@@ -2,10 +2,12 @@ from .base import Kernel as Kernel
 from .base import TwoDomains as TwoDomains
 from .gram import Gram as Gram
 from .latent import Latent as Latent
+from .low_rank.kernel import Clipped as Clipped
 from .low_rank.kernel import LowRank as LowRank
 from .low_rank.kernel import Nystrom as Nystrom
 from .matching import Deformable as Deformable
 from .matching import Rigid as Rigid
+from .matching import Shaped as Shaped
 from .named import NAMED as NAMED
 from .named import STORABLE as STORABLE
 from .named import as_kernel as as_kernel

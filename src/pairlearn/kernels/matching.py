@@ -8,7 +8,8 @@ How the maxima are computed stands in `alignment`; the same for any versions of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -97,6 +98,56 @@ class Deformable(Kernel):
 
     def diag(self, A: Examples) -> Floats:
         return self_deformations(as_cells(A), self.h_rigid, self.h_local)
+
+
+@dataclass(frozen=True)
+class Shaped(Kernel):
+    """A kernel on arrays, for examples whose rows are such arrays laid out flat: `shape` is that of one example.
+
+    Rows are what baselines compare, tables and model files hold, and `pl.images.Hog` gives.
+
+    >>> import numpy as np
+    >>> a, b = np.array([[2.0, 0.0, 0.0, 0.0]]), np.array([[0.0, 0.0, 3.0, 0.0]])
+    >>> Shaped(Rigid(1), (2, 2, 1))(a, b).item()
+    6.0
+    """
+
+    kernel: Kernel
+    shape: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", tuple(int(side) for side in self.shape))
+        if min(self.shape, default=0) < 1:
+            raise InputError(f"shape is that of one example, such as (4, 4, 31), got {self.shape}")
+
+    @property
+    def definite(self) -> bool | None:  # type: ignore[override]
+        return self.kernel.definite
+
+    @property
+    def symmetric(self) -> bool:  # type: ignore[override]
+        return self.kernel.symmetric
+
+    def __call__(self, A: Examples, B: Examples) -> Floats:
+        return self.kernel(self._arrays(A), self._arrays(B))
+
+    def diag(self, A: Examples) -> Floats:
+        return self.kernel.diag(self._arrays(A))
+
+    def resolved(self, examples: Examples) -> Kernel:
+        return replace(self, kernel=self.kernel.resolved(self._arrays(examples)))
+
+    def features(self, A: Examples) -> Floats | None:
+        return self.kernel.features(self._arrays(A))
+
+    def _arrays(self, A: Examples) -> Floats:
+        """The rows as arrays of the shape; a row of another length has another one."""
+        if not isinstance(A, np.ndarray) or A.ndim != 2 or A.shape[1] != math.prod(self.shape):
+            raise InputError(
+                f"this kernel compares rows of {math.prod(self.shape)} numbers, one per entry of {self.shape}, got "
+                f"{np.shape(A) or type(A).__name__}"
+            )
+        return A.reshape(len(A), *self.shape)
 
 
 def _check_reach(name: str, h: int) -> None:

@@ -1,10 +1,11 @@
-"""Cells of images: gradient histograms, patch codes and deformable matching, compiled and parallel over images.
+"""Images: warps, gradient histograms, patch codes and deformable matching, compiled and parallel over images.
 
 Histograms of oriented gradients: every pixel adds its gradient to one of 18 directions of the four nearest cells; a
 cell is then divided by the energy of each of the four 2 × 2 blocks around it, cut at 0.2, and summarised in 31 numbers:
 18 signed and 9 unsigned directions, 4 block energies. Patch codes compare a pixel's patch with those on a ring around
-it. Matching sums, over all cells of one image, the best product with a cell of the other within a local shift, and
-takes the best rigid shift of the whole; all pairs of two tiles of images share the matrix products.
+it. A warp looks up every pixel of its result between four pixels of the image. Matching sums, over all cells of one
+image, the best product with a cell of the other within a local shift, and takes the best rigid shift of the whole; all
+pairs of two tiles of images share the matrix products.
 """
 
 from __future__ import annotations
@@ -153,6 +154,30 @@ def fill_patch_codes(
                     if distances[s] - distances[(s + apart) % n_patches] >= threshold:
                         code += 1 << s
                 out[i, y, x] = code
+
+
+@nb.njit(cache=True, inline="always")
+def _between(at, size):  # type: ignore[no-untyped-def]
+    """The pixel before a place, the one behind it, and the share of the latter; outside, the border is repeated."""
+    inside = min(max(at, 0.0), size - 1.0)
+    before = int(inside)
+    return before, min(before + 1, size - 1), inside - before
+
+
+@threaded()
+def fill_warped(images: Floats, maps: Floats, out: Floats) -> None:
+    """out[i, y, x] = image i at the place maps[i] · (y, x, 1), bilinear; images, out (n, h, w, k), maps (n, 2, 3)."""
+    _, height, width, channels = images.shape
+    for i in nb.prange(len(images)):
+        image, M = images[i], maps[i]
+        for y in range(out.shape[1]):
+            for x in range(out.shape[2]):
+                top, bottom, down = _between(M[0, 0] * y + M[0, 1] * x + M[0, 2], height)
+                left, right, across = _between(M[1, 0] * y + M[1, 1] * x + M[1, 2], width)
+                for k in range(channels):
+                    above = image[top, left, k] + across * (image[top, right, k] - image[top, left, k])
+                    below = image[bottom, left, k] + across * (image[bottom, right, k] - image[bottom, left, k])
+                    out[i, y, x, k] = above + down * (below - above)
 
 
 @nb.njit(cache=True, inline="always")

@@ -265,6 +265,15 @@ class Pairs:
         columns = check_columns(left, right, self.n_examples, count_examples(self.right_table))
         return self._replaced(_columns=columns)
 
+    def between(self, examples: Examples, left: Any, right: Any) -> Pairs:
+        """As many pairs with the same features of their own, between other rows of another table.
+
+        >>> import numpy as np, pairlearn as pl
+        >>> pl.Pairs(np.eye(2), [0], [1], invariant=[7.0]).between(np.eye(4), [2], [3]).invariant.tolist()
+        [[7.0]]
+        """
+        return Pairs(examples, left, right, invariant=self.invariant, signed=self.signed)
+
     # -- the examples in use
 
     def used_examples(self) -> Ints:

@@ -18,6 +18,9 @@ from pairlearn.evaluation.fusion import FittedFusion
 from pairlearn.evaluation.thresholds import Threshold
 from pairlearn.examples import Columns
 from pairlearn.functions.function import PairFunction
+from pairlearn.images.centred import Centred
+from pairlearn.images.orbit import Orbit
+from pairlearn.images.stateless import Hog
 from pairlearn.kernels.spectrum import Spectrum
 from pairlearn.machines.machine import PairMachine
 from pairlearn.machines.transductive import Switching
@@ -30,8 +33,10 @@ from pairlearn.operators.plan import Plan
 from pairlearn.pair_kernels import storable
 from pairlearn.persist.transformers import TRANSFORMERS, Found
 from pairlearn.records import storable as records
+from pairlearn.scorers.copies import OnCopies
 from pairlearn.scorers.gallery import Gallery
 from pairlearn.scorers.normalised import NormalisedScorer
+from pairlearn.scorers.orbit_scorer import OrbitScorer
 from pairlearn.scorers.verifier import Verifier
 from pairlearn.similarities.basis_expansion import BasisExpansion
 from pairlearn.similarities.basis_svc import BasisSVC
@@ -43,8 +48,10 @@ Chain: Callable[..., Mapping[str, type[Any]]] = ChainMap
 """Several tables as one; nothing is written to it."""
 METRICS = (OnlinePseudoMetric, KernelPseudoMetric)
 EXPANSIONS = (BasisExpansion, BasisSVC, IndefiniteNystrom)
-AROUND = (StackedPairSVC, Verifier, NormalisedScorer, Gallery)
+AROUND = (StackedPairSVC, Verifier, NormalisedScorer, Gallery, OrbitScorer, OnCopies)
 """Models around other models."""
+WITHIN = (OnExamples, Centred, Hog)
+"""Steps of pipelines of our own."""
 
 
 def machine_classes() -> tuple[type[PairMachine], ...]:
@@ -59,7 +66,7 @@ OWN: dict[str, type[Any]] = {
 }
 MODELS: Mapping[str, type[Any]] = Chain(OWN, Found({"Pipeline": "sklearn.pipeline"}))
 """The models that can be saved, by name."""
-ANY: Mapping[str, type[Any]] = Chain(MODELS, TRANSFORMERS, {OnExamples.__name__: OnExamples})
+ANY: Mapping[str, type[Any]] = Chain(MODELS, TRANSFORMERS, {step.__name__: step for step in WITHIN})
 """Models, and what only stands within them."""
 VALUES: dict[str, type[Any]] = {
     value.__name__: value
@@ -71,6 +78,7 @@ VALUES: dict[str, type[Any]] = {
         *(PairFunction, Columns, Plan, Progress, Switching),
         *records.STORABLE,
         *(Threshold, FittedCalibration, Line, Knots, FittedFusion),
+        Orbit,
     )
 }
 """The frozen values that a file may hold, by name."""

@@ -18,6 +18,7 @@ from pairlearn.evaluation.calibration import FittedCalibration
 from pairlearn.evaluation.fusion import FittedFusion
 from pairlearn.evaluation.thresholds import Threshold
 from pairlearn.functions.function import PairFunction
+from pairlearn.images.orbit import Orbit
 from pairlearn.kernels import Kernel
 from pairlearn.kernels.rows import HIGHEST_DEGREE
 from pairlearn.kernels.spectrum import Spectrum
@@ -169,9 +170,11 @@ FIELDS: dict[str, Fields] = {
     "DTW": {"window": maybe(whole(1, INT32)), "gamma": GAMMA},
     "AlignmentSimilarity": _of(REACH, "insertion", "deletion", "mismatch"),
     "LowRank": {"rank": whole(1), "tol": maybe(SHARE), "seed": COUNT},
+    "Clipped": {"rank": whole(1), "seed": COUNT},
     "Nystrom": {"landmarks": examples("b"), "whitening": doubles("b, r"), "error": SHARE},
     "Rigid": {"h": REACH},
     "Deformable": {"h_rigid": REACH, "h_local": REACH},
+    "Shaped": {"shape": several(whole(1, INT32), least=1)},
     # pair kernels
     "PairKernel": {"terms": several(in_turn(FINITE, several(value(Table, ViewKernel, Expression), least=1)))},
     "Table": {"terms": several(in_turn(MONOMIAL, NOT_ZERO))},
@@ -323,6 +326,14 @@ FIELDS: dict[str, Fields] = {
         "calibration": maybe(value(FittedCalibration, FittedFusion)),
     },
     "NormalisedScorer": {"model": SCORER, "cohort": examples("n")},
+    "OrbitScorer": {"model": SCORER, "orbit": value(Orbit)},
+    "OnCopies": {
+        "model": _can("fit", "a model"),
+        "orbit": value(Orbit),
+        "model_": SCORER,
+        "n_pairs_": COUNT,
+        **FEATURES,
+    },
     "Gallery": {"model": SCORER, "examples": examples("n"), "identities": names("n")},
     "Pipeline": {"steps": several(in_turn(TEXT, value(object, words='a fitted model or "passthrough"')), list)},
     "OnExamples": {
@@ -330,6 +341,10 @@ FIELDS: dict[str, Fields] = {
         "transformer_": fitted(TRANSFORMER),
         **FEATURES,
     },
+    # images
+    "Orbit": {**_of(several(POSITIVE), "shifts", "scales"), "degrees": several(FINITE)},
+    "Centred": {"upright": FLAG, "spread": maybe(POSITIVE)},
+    "Hog": {"cell": whole(1, INT32)},
     # records
     "Terms": {
         "analyzer": one_of("words", "grams"),

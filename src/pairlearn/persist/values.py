@@ -236,7 +236,8 @@ def _refusal(value: Any) -> str:
     if isinstance(value, Kernel) or (callable(value) and not hasattr(value, "fit")):
         return (
             f"a {kind} cannot be stored safely, for a file must not hold code; fit with a kernel of pl.kernels, or "
-            'compute the matrix beforehand and use base="precomputed"'
+            'compute the matrix beforehand and use base="precomputed"; in place of an orbit take pl.images.Orbit, or '
+            "save the model inside and wrap it again after loading"
         )
     if hasattr(value, "transform"):
         return f"a {kind} is none of the transformers that a file may hold; these are {', '.join(TRANSFORMERS)}"

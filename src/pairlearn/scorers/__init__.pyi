@@ -1,9 +1,12 @@
 from .bilinear import bilinear as bilinear
+from .copies import Copies as Copies
+from .copies import OnCopies as OnCopies
 from .explain import explain as explain
 from .gallery import Gallery as Gallery
 from .groups import group_identities as group_identities
 from .index import GalleryIndex as GalleryIndex
 from .normalised import NormalisedScorer as NormalisedScorer
+from .orbit_scorer import OrbitScorer as OrbitScorer
 from .scorer import score_all as score_all
 from .verifier import Verifier as Verifier
 from .waterfall import draw_waterfall as draw_waterfall

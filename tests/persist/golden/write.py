@@ -33,7 +33,7 @@ from sklearn.preprocessing import (
 )
 
 import pairlearn as pl
-from pairlearn.kernels import Cosine, Exponential, Gaussian, Linear, LowRank, Polynomial
+from pairlearn.kernels import Clipped, Cosine, Exponential, Gaussian, Linear, LowRank, Polynomial, Rigid, Shaped
 from pairlearn.persist.known import ANY, VALUES
 
 rng = np.random.default_rng(14)
@@ -49,6 +49,7 @@ CLASSES = np.repeat(np.arange(6), 4)
 FACES = rng.normal(size=(6, 3))[CLASSES] + 0.4 * rng.normal(size=(24, 3))
 WORDS = ["pair", "pairs", "repair", "pear", "kernel", "kernels", "colonel", "kern"]
 IMAGES = rng.random((8, 3, 4, 5)).astype(np.float32)
+PHOTOS = np.random.default_rng(15).integers(0, 255, (12, 8, 8)).astype(np.float64)
 KINDS = np.array(["p", "p", "p", "p", "k", "k", "k", "k"])
 
 TRAIN, ASKED = pl.Pairs(X, LEFT, RIGHT), pl.all_pairs(NEW)
@@ -73,6 +74,7 @@ def machines() -> dict[str, Case]:
         "poly": Polynomial(degree=3, gamma=0.1, coef0=1.0),
         "rbf": "rbf",
         "low_rank": LowRank("rbf", 5, "pivoted"),
+        "rigid": Clipped(Shaped(Rigid(1), (1, 3, 1)), 5),
         "exponential": Exponential(Cosine(Linear()), sigma=1.3),
         "sum_and_product": Linear() * Cosine() + 0.1 * Gaussian("scale"),
     }
@@ -243,6 +245,18 @@ def around() -> dict[str, Case]:
     }
 
 
+def images() -> dict[str, Case]:
+    """Steps on images, variants of them at training and at scoring."""
+    shown, orbit = pl.all_pairs(PHOTOS[:9]), pl.images.Orbit((1,), (10,), (0.9, 1.1))
+    steps = make_pipeline(pl.images.Centred(upright=True, spread=0.25), pl.images.Hog(cell=4))
+    machine = make_pipeline(pl.OnExamples(steps), pl.PairSVC("tensor", "linear", random_state=0))
+    copies = pl.scorers.OnCopies(machine, orbit)
+    labels = shown.labels(np.arange(9) // 3)
+    asked = pl.all_pairs(PHOTOS[9:])
+    over = pl.scorers.OrbitScorer(machine.fit(shown, labels), orbit, "max", "both")
+    return {"images_copies": (copies, (shown, labels), asked), "images_orbit": (over, (), asked)}
+
+
 def records() -> dict[str, Case]:
     """Matchers of records, with labels and without, on columns of every kind."""
     columns = {
@@ -272,7 +286,7 @@ def main(directory: Path) -> None:
     """Fit, save and ask every model."""
     directory.mkdir(parents=True, exist_ok=True)
     for name, (model, data, asked) in (
-        machines() | tables() | baselines() | metrics_and_similarities() | around() | records()
+        machines() | tables() | baselines() | metrics_and_similarities() | around() | images() | records()
     ).items():
         fitted = model.fit(*data) if data else model
         pl.save(fitted, directory / f"{name}.safetensors")

@@ -1,4 +1,4 @@
-"""The wish for a kernel of low rank, and the kernel with features that it becomes on training examples."""
+"""The wish for a kernel of low rank, or of a similarity that is none, and the kernel that it becomes at fit."""
 
 from __future__ import annotations
 
@@ -58,10 +58,12 @@ class LowRank(Kernel):
         from pairlearn.kernels.named import as_kernel  # which lists this kernel too
 
         object.__setattr__(self, "kernel", as_kernel(self.kernel))
-        _check_kernel(self.kernel)
-        for name, value, least in (("rank", self.rank, 1), ("seed", self.seed, 0)):
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-                raise InputError(f"{name} must be a whole number ≥ {least}, got {value!r:.40}; try {name}=300")
+        _check_landmarks(self.kernel, self.rank, self.seed)
+        if self.kernel.definite is False:
+            raise InputError(
+                f"{self.kernel!r} is not positive semidefinite, so that it has no features; treat its spectrum with "
+                "pl.similarities.IndefiniteNystrom, or take pl.kernels.Clipped"
+            )
         if self.landmarks not in ORDERS:
             raise InputError(f"landmarks is {', '.join(map(repr, ORDERS))}, got {self.landmarks!r:.40}")
         if self.tol is not None and not (isinstance(self.tol, (int, float, np.number)) and 0 < self.tol < 1):
@@ -104,19 +106,63 @@ class LowRank(Kernel):
         return self(A, A)
 
 
-def _check_kernel(kernel: Kernel) -> None:
-    """Refuse kernels that have no landmarks, or no features."""
+@dataclass(frozen=True)
+class Clipped(Kernel):
+    """A symmetric similarity that is no kernel, as one: what is positive of it between `rank` training examples.
+
+    With K_BB = UΛUᵀ of random landmarks B, z(x) = Λ₊^(−½) U₊ᵀ k(B, x) over the eigenvalues that are larger than the
+    most negative one is long, for those below tell no more than it does. At fit it becomes a `Nystrom` whose `error` is
+    the share Σ|λ| that is left out. So alignment of images is a base like any other, also in a search:
+    `Clipped(Shaped(Rigid(1), (4, 4, 31)))` on rows of `pl.images.Hog`.
+
+    >>> import numpy as np
+    >>> from pairlearn.kernels import FromFunction
+    >>> X = np.linspace(0, 1, 30)[:, None]
+    >>> near = FromFunction(lambda A, B: (np.abs(A - B.T) < 0.2).astype(float), definite=False)
+    >>> K = Clipped(near).resolved(X)(X, X)
+    >>> bool(np.linalg.eigvalsh(near(X, X))[0] < -0.5), bool(np.linalg.eigvalsh(K)[0] > -1e-12)
+    (True, True)
+    """
+
+    kernel: Kernel
+    rank: int = 500
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        from pairlearn.kernels.named import as_kernel  # which lists this kernel too
+
+        object.__setattr__(self, "kernel", as_kernel(self.kernel))
+        _check_landmarks(self.kernel, self.rank, self.seed)
+
+    def resolved(self, examples: Examples) -> Kernel:
+        kernel, m = self.kernel.resolved(examples), count_examples(examples)
+        landmarks = _taken(examples, np.random.default_rng(self.seed).permutation(m)[: self.rank])
+        K = gram_matrix(kernel, landmarks, np.arange(count_examples(landmarks)))
+        W = whitening(K)
+        if not W.size:
+            raise InputError(f"{kernel!r} is more negative than positive on these examples; is it a distance?")
+        kept = 1.0 / np.sum(W**2, axis=0)  # the columns of W have the length λ^(−½)
+        left_out = 1.0 - float(kept.sum() / np.abs(np.linalg.eigvalsh(K)).sum())
+        return Nystrom(kernel, landmarks, W, float(np.clip(left_out, 0.0, 1.0)))
+
+    def __call__(self, A: Examples, B: Examples) -> Floats:
+        raise InputError("landmarks are chosen at fit; call kernel.resolved(examples) first")
+
+    def diag(self, A: Examples) -> Floats:
+        return self(A, A)
+
+
+def _check_landmarks(kernel: Kernel, rank: int, seed: int) -> None:
+    """Refuse kernels that have no landmarks, and what is no number of them."""
     if kernel.precomputed:
         raise InputError(
             "the matrix of a precomputed kernel is in memory already, so that a low rank saves none; use it as it is"
         )
     if len(kernel.sides) > 1:
         raise InputError("each of two domains has landmarks of its own: (LowRank(left), LowRank(right))")
-    if kernel.definite is False:
-        raise InputError(
-            f"{kernel!r} is not positive semidefinite, so that it has no features; treat its spectrum with "
-            "pl.similarities.IndefiniteNystrom"
-        )
+    for name, value, least in (("rank", rank, 1), ("seed", seed, 0)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+            raise InputError(f"{name} must be a whole number ≥ {least}, got {value!r:.40}; try {name}=300")
 
 
 def _taken(examples: Examples, places: Ints) -> Examples:
@@ -174,13 +220,13 @@ class Nystrom(ByContent, Kernel):
 
 
 def whitening(K: Floats) -> Floats:
-    """W (b, r) with WWᵀ the pseudo-inverse of K (b, b); r < b where eigenvalues are rounding.
+    """W (b, r) with WWᵀ the pseudo-inverse of K (b, b); r < b where eigenvalues are rounding, or below −λ_min.
 
     >>> whitening(np.array([[4.0, 0.0], [0.0, 0.0]])).tolist()
     [[0.5], [0.0]]
     """
     values, U = np.linalg.eigh(K)
-    known = values > rounding(K) * max(float(values[-1]), 0.0)
+    known = values > max(rounding(K) * float(values[-1]), -float(values[0]), 0.0)
     return np.ascontiguousarray(U[:, known] / np.sqrt(values[known]))
 
 
