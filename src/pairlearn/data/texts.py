@@ -150,7 +150,7 @@ class Collected:
 def _as_text(cells: polars.Series) -> polars.Series:
     """Cells as text, "" where there is none."""
     pl = load_polars()
-    if cells.dtype in (pl.Binary, pl.Object) or cells.dtype.is_nested() or cells.dtype.is_numeric():
+    if cells.dtype in (pl.Binary, pl.Object, pl.Duration) or cells.dtype.is_nested() or cells.dtype.is_numeric():
         cells = pl.Series([plain_text(cell) for cell in cells.to_list()], dtype=pl.String)
     return cells.cast(pl.String).fill_null("")
 

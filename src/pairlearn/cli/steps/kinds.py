@@ -23,6 +23,8 @@ KINDS = {
     "TransductivePairSVC": VERIFIES,
     "StackedPairSVC": VERIFIES,
     "NormalisedScorer": VERIFIES,
+    "OrbitScorer": VERIFIES,
+    "OnCopies": VERIFIES,
     "OneClassPairSVM": Kind("is a pair like those that belong together?", "larger = more like them"),
     "OneClassPairSphere": Kind("is a pair like those that belong together?", "larger = more like them"),
     "PairRanker": Kind("which of two examples comes first?", "> 0 = the left one", alike=False),

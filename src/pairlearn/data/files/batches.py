@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from pairlearn.data.files.delimited import check_header, check_lines, find_delimiter, header_of, refuse_ragged
 from pairlearn.data.files.frames import foreign, load_polars, read_frame
 from pairlearn.data.files.parquet import check_parquet
-from pairlearn.data.files.sheet import read_sheet
+from pairlearn.data.files.sheet import listed, read_sheet
 from pairlearn.data.files.sources import Source
+from pairlearn.errors import InputError
 
 if TYPE_CHECKING:
     import polars
@@ -75,6 +76,9 @@ def _whole(source: Source, names: Sequence[str]) -> polars.DataFrame:
     if source.format == "jsonl":
         return read_frame(source).table.select(names)
     columns = read_sheet(source).columns
+    for name in names:
+        if name not in columns:  # the file names it, but what is there is no column
+            raise InputError(f"{source} has no column {name!r} with one entry per row; it has {listed(list(columns))}")
     return load_polars().DataFrame({name: columns[name].texts() for name in names})
 
 
