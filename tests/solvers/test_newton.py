@@ -111,14 +111,16 @@ def test_crowded_ramps_are_left_to_the_interior_point() -> None:
 
 
 @pytest.mark.parametrize("after", [1, 3, 8])
-def test_stopped_anywhere_the_solution_is_feasible(after: int) -> None:
-    problem, Z = problem_of("classes", 3000, np.random.default_rng(3))
+@pytest.mark.parametrize("C", [1.0, 1e4])
+def test_stopped_anywhere_the_solution_is_feasible_and_better_than_none(after: int, C: float) -> None:
+    problem, Z = problem_of("classes", 3000, np.random.default_rng(3), C)
     found = Newton(ActiveSet(tuning=FEW)).solve(problem, FeatureOperator(Z), None, lambda p: p.iteration + 1 >= after)
     assert found.status == Status.INTERRUPTED
     assert len(found.history) == after
     assert is_feasible(found.coefficients, problem)
     gap = problem.box.gap(found.coefficients, problem.linear - Z @ (Z.T @ found.coefficients), True)
     assert found.gap == pytest.approx(gap)
+    assert found.objective <= 0.0
 
 
 def test_no_time_and_a_start() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pairlearn.operators.dense import DenseOperator
 from pairlearn.solvers import ActiveSet, PlainSMO, Problem, Status
@@ -44,6 +46,25 @@ def test_only_a_certified_gap_is_called_converged(status: Status) -> None:
     assert finish(case, operator, best, status, 1e-8, ()).status == expected
     expected = Status.ROUNDING if status is Status.CONVERGED else status
     assert finish(case, operator, nothing, status, 1e-8, ()).status == expected
+
+
+@given(seed=st.integers(0, 10**6), size=st.floats(0.1, 1e4), epsilon=st.sampled_from([0.0, 0.3]))
+@settings(max_examples=30, deadline=None)
+def test_of_coefficients_that_are_too_large_the_best_share_is_kept(seed: int, size: float, epsilon: float) -> None:
+    """A line search over shares finds no better one."""
+    rng = np.random.default_rng(seed)
+    A, theta = rng.normal(size=(20, 20)), size * rng.normal(size=20)
+    K, bound = A @ A.T, np.full(20, 2 * np.abs(theta).max())
+    case = Problem(rng.normal(size=20), -bound, bound, epsilon=epsilon)
+    found = finish(case, DenseOperator(K), theta, Status.TIME_BUDGET, 1e-9, ())
+
+    def objective(x: np.ndarray) -> float:
+        return float(0.5 * x @ K @ x - case.linear @ x + epsilon * np.abs(x).sum())
+
+    assert found.objective == pytest.approx(objective(found.coefficients), abs=1e-9)
+    least = min(objective(share * theta) for share in np.linspace(0.0, 1.0, 2001))
+    assert found.objective <= least + 0.02 * abs(least) + 1e-9 * size**2
+    assert found.objective <= min(0.0, objective(theta)) + 1e-9
 
 
 def test_values_beyond_float64_end_with_rounding() -> None:

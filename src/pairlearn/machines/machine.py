@@ -53,11 +53,13 @@ OVERFLOW = "values of this kernel overflow on these pairs, so that nothing can b
 
 
 CONSTANT = (
-    "nothing was learnt: there are 0 support pairs, and every pair is given {:.6g}. Give a smaller epsilon or a larger "
-    "C, or look at whether the targets differ at all"
+    "nothing was learnt: there are 0 support pairs, and every pair is given {:.6g}. Give a smaller tol, a larger C or "
+    "a smaller epsilon, or look at whether the targets differ at all"
 )
 GRACE = 2.0
 """Seconds beyond 1.2 × its time budget that a fit may take without a word."""
+CAUSE = 5.0
+"""Passes over all pairs beyond its time that a solver may need to end."""
 ONE = Scale()
 """Of labels, which have no unit."""
 
@@ -195,10 +197,11 @@ class PairMachine(BaseEstimator):
         words = f"{end} at KKT gap {solution.gap:.3g} {'>' if solution.gap > self.tol else '≤'} tol = {self.tol:g}"
         if self.time_budget is None or self.fit_seconds_ <= 1.2 * self.time_budget + GRACE:
             return words
-        return (
-            f"{words}, after {self.fit_seconds_:.3g} s instead of {self.time_budget:g}: one pass over all pairs takes "
-            f"{solution.pass_seconds:.2g} s here; allow more time, or train on fewer pairs"
-        )
+        late = f"{words}, after {self.fit_seconds_:.3g} s instead of {self.time_budget:g}"
+        cause = f"one pass over all pairs takes {solution.pass_seconds:.2g} s"
+        if CAUSE * solution.pass_seconds < self.fit_seconds_ - self.time_budget:
+            return f"{late}: {cause} only, so that a busy machine or a first fit may be the reason"
+        return f"{late}: {cause} here; allow more time, or train on fewer pairs"
 
     # -- using
 

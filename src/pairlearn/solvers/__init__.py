@@ -82,5 +82,5 @@ def solver_for(
         "splitting": lambda: Splitting(tol=tol, time_budget=time_budget, memory=memory, seed=seed),
     }
     if name not in solvers:
-        raise InputError(f"unknown solver {name!r}; choose one of {', '.join([*solvers, 'smo'])}")
+        raise InputError(f"unknown solver {name!r}; choose one of {', '.join([*solvers, 'smo', 'implicit'])}")
     return solvers[name]()

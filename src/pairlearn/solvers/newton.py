@@ -27,7 +27,7 @@ from pairlearn.operators.base import PairOperator
 from pairlearn.operators.thin import Columns
 from pairlearn.solvers import interior
 from pairlearn.solvers.active.active_set import ActiveSet
-from pairlearn.solvers.certificate import finish
+from pairlearn.solvers.certificate import best_share, finish
 from pairlearn.solvers.clock import Clock
 from pairlearn.solvers.interior import Interior
 from pairlearn.solvers.problem import Callback, Problem, Progress, Relay, Solution, Status
@@ -36,7 +36,7 @@ from pairlearn.solvers.tuning import RATES, Tuning
 from pairlearn.types import Floats, Ints
 
 PATH = "Newton's method"
-VECTORS = 11
+VECTORS = 12
 """Numbers per pair that a descent holds while it takes a step."""
 STEPS, PASSES = 20, 150
 """Usual steps, and numbers per pair that one of them reads or writes."""
@@ -75,7 +75,7 @@ class Newton:
         descent = _Descent(self.active, problem, operator, size, relay, clock)
         with blas_threads(0):
             status = descent.run(start)
-        theta, crowded = feasible(descent.theta, problem), descent.crowded
+        theta, crowded = feasible(descent.theta if status is None else descent.best, problem), descent.crowded
         del descent  # its vectors have no place beside those of what follows
         taken = bytes_needed(problem, size, self.active.tuning) + operator.passed
         if status is not None:
@@ -125,6 +125,8 @@ class _Descent:
         self.last, self.sample = min(n, max(tuning.newton_last * r, tuning.newton_least)), sampled(r, tuning)
         self.rng = np.random.default_rng(active.seed)
         self.theta: Floats = np.zeros(n)
+        self.best, self.least = self.theta, np.inf
+        """θ_h of the step whose best share has the least objective, for a fit that is broken off."""
         self.slope, self.bias = np.zeros(n), 0.0
         self.gap, self.objective = np.inf, 0.0
         """Of θ_h, before the last step."""
@@ -140,6 +142,7 @@ class _Descent:
         self.c: Floats = np.zeros(len(p)) if start is None else start.copy()
         self.v: Floats = p.linear - self.operator @ self.c if begun else p.linear.copy()
         self.theta = self.c.copy()
+        self.best = self.best if start is None else start
         try:
             return self._levels(begun)
         except KeyboardInterrupt:
@@ -190,6 +193,7 @@ class _Descent:
         own = self.v - moved
         self.gap = box.gap(self.theta, own, p.constrained)
         self.objective = box.objective(self.theta, p.linear, own)
+        self._note()
         lacking = p.total - float(self.theta.sum()) if p.total is not None else None
         chosen, change, db = self._direction(moved, lacking)
         rest[chosen] -= change
@@ -200,6 +204,14 @@ class _Descent:
         self.v -= length * towards
         self.bias += length * db
         return length * float(np.sqrt(dv @ dv / len(dv))), gain
+
+    def _note(self) -> None:
+        """Keep θ_h where a share of it is better than all before."""
+        share = best_share(self.problem, self.theta, self.objective)
+        linear = float(self.problem.linear @ self.theta - self.problem.epsilon * np.abs(self.theta).sum())
+        reached = share**2 * (self.objective + linear) - share * linear
+        if reached < self.least:
+            self.best, self.least = self.theta.copy(), reached
 
     def _product(self, chosen: Ints, change: Floats) -> Floats:
         whole = np.zeros(len(self.problem))

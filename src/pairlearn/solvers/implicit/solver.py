@@ -33,8 +33,8 @@ STEP = 1e-200
 """Half of a ramp that is a step."""
 ROUNDS = 12
 """Lists at most."""
-CERTIFICATE = 5
-"""Scans that are left for a certificate where time ends."""
+USEFUL = 0.1
+"""Gap above which certified coefficients are worth less than the function that they came from."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,9 @@ class Implicit:
     bounds have residuals v = y − g within 2h of each other: the KKT gap is 2h. With enough pairs h ends below half of
     the tolerance. With fewer, those around the margin are listed and solved for, all others at their bounds.
 
-    Either way a scan that computes θ from the old function and v from the new one is the certificate. Ended by its time
-    or by the user it returns the last function with its true gap. `most` is how many pairs may be listed.
+    Either way a scan that computes θ from the old function and v from the new one is the certificate. Ended before, it
+    returns the last function with an infinite gap: usable, but nothing certifies it. `most` is how many pairs may be
+    listed.
     """
 
     tol: float = 1e-3
@@ -113,13 +114,23 @@ class _Run:
             if self.now is None:
                 raise
             status = Status.INTERRUPTED
-        if self.best is None:
+        if self.best is None and status in (Status.STALLED, Status.ITERATION_LIMIT):
             assert self.now is not None
             self._judge(self.now)
-        assert self.best is not None
-        if self.best.gap <= self.options.tol and status is not Status.INTERRUPTED:
-            status = Status.CONVERGED
-        return replace(self.best, status=status, history=tuple(self.history))
+        best = self.best
+        if best is not None and best.gap <= self.options.tol:
+            status = status if status is Status.INTERRUPTED else Status.CONVERGED
+        elif best is None or best.gap > USEFUL:
+            best = self._uncertified()
+        return replace(best, status=status, history=tuple(self.history))
+
+    def _uncertified(self) -> Outcome:
+        """The function so far: the best one found, but coefficients that have it are not known, so that its gap is
+        infinite. Those that it gives have a function far from it."""
+        now = self.now
+        assert now is not None
+        function = now.span.left, now.span.right, now.span.inverse @ now.w, now.ramps.bias
+        return Outcome(*function, Status.STALLED, np.inf, np.nan, 0)
 
     def _steps(self) -> Status:
         """Narrower and narrower ramps."""
@@ -132,7 +143,7 @@ class _Run:
             if self._report(gap, -now.objective, now.ramped.count, len(now.span.left)):
                 return Status.INTERRUPTED
             seconds, began = self.clock.seconds - began, self.clock.seconds
-            if self.clock.ends and self.clock.left < CERTIFICATE * seconds:
+            if self.clock.ends and self.clock.left < seconds:
                 return Status.TIME_BUDGET
             if done and now.ramped.count <= scarce:
                 return self._rounds(now, AROUND * now.ramps.half)
@@ -171,6 +182,7 @@ class _Run:
             if self.clock.ends and self.clock.left < self.clock.seconds - began:
                 return Status.TIME_BUDGET
             now, moved = self._towards(now, form, found.bias)
+            self.now = now
             if not moved and gap <= apart:
                 return Status.STALLED
             apart = max(LEAST * tol, WIDER * gap, apart if moved else 2.0 * apart)
