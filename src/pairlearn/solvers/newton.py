@@ -125,8 +125,9 @@ class _Descent:
         self.last, self.sample = min(n, max(tuning.newton_last * r, tuning.newton_least)), sampled(r, tuning)
         self.rng = np.random.default_rng(active.seed)
         self.theta: Floats = np.zeros(n)
-        self.best, self.least = self.theta, np.inf
+        self.best: Floats = self.theta
         """θ_h of the step whose best share has the least objective, for a fit that is broken off."""
+        self.least = np.inf
         self.slope, self.bias = np.zeros(n), 0.0
         self.gap, self.objective = np.inf, 0.0
         """Of θ_h, before the last step."""
