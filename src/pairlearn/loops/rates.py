@@ -72,7 +72,7 @@ CHUNK = 2**14
 @nb.njit(cache=True, inline="always")
 def ramp(v, half):  # type: ignore[no-untyped-def]
     """0 below −half, 1 above half, straight in between."""
-    return min(max((v + half) / (2.0 * half), 0.0), 1.0)
+    return min(max((v + half) * (0.5 / half), 0.0), 1.0)
 
 
 @nb.njit(cache=True, inline="always")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+from pairlearn.loops.rates import ramp as share_of
 from pairlearn.loops.threaded import threaded
 from pairlearn.types import Floats, Ints
 
@@ -22,9 +23,9 @@ def _value(S, own, first, r, c):  # type: ignore[no-untyped-def]
 
 
 @nb.njit(cache=True, inline="always")
-def _share(s, half):  # type: ignore[no-untyped-def]
-    """t."""
-    return min(1.0, max(0.0, (s + half) * (0.5 / half)))
+def _before(g, alike, bias, centre):  # type: ignore[no-untyped-def]
+    """s."""
+    return centre - (g + bias) if alike else centre + (g + bias)
 
 
 @threaded()
@@ -53,9 +54,8 @@ def ramp(
         theta[r, : min(r + shift, S.shape[1])] = 0.0
         for c in range(r + shift, S.shape[1]):
             alike = classes[i] == classes[first + c]
-            g = _value(S, own, first, r, c) + bias
-            s = centre - g if alike else centre + g
-            t = _share(s, half) if abs(s) >= apart else 0.0
+            s = _before(_value(S, own, first, r, c), alike, bias, centre)
+            t = share_of(s, half) if abs(s) >= apart else 0.0
             on = (t > 0.0) & (t < 1.0)
             area = half * t * t + max(0.0, s - half)
             if alike:
@@ -83,8 +83,8 @@ def count(
     for r in nb.prange(len(S)):
         i, found = first + r, 0
         for c in range(r + shift, S.shape[1]):
-            g = _value(S, own, first, r, c) + bias
-            found += abs(centre - g if classes[i] == classes[first + c] else centre + g) < half
+            alike = classes[i] == classes[first + c]
+            found += abs(_before(_value(S, own, first, r, c), alike, bias, centre)) < half
         on[r] = found
 
 
@@ -106,8 +106,8 @@ def gather(
     for r in nb.prange(len(S)):
         i, place = first + r, starts[r]
         for c in range(r + shift, S.shape[1]):
-            g = _value(S, own, first, r, c) + bias
-            if abs(centre - g if classes[i] == classes[first + c] else centre + g) < half:
+            alike = classes[i] == classes[first + c]
+            if abs(_before(_value(S, own, first, r, c), alike, bias, centre)) < half:
                 left[place] = i
                 right[place] = first + c
                 place += 1
@@ -141,11 +141,10 @@ def judge(
         for c in range(r + shift, S.shape[1]):
             alike = classes[i] == classes[first + c]
             y = 1.0 if alike else -1.0
-            g = _value(R, before, first, r, c) + bias
-            s = centre - g if alike else centre + g
+            s = _before(_value(R, before, first, r, c), alike, bias, centre)
             if abs(s) < apart:
                 continue
-            t = _share(s, half)
+            t = share_of(s, half)
             v = y - _value(S, own, first, r, c)
             if not np.isfinite(v):
                 up, low = np.inf, -np.inf

@@ -73,20 +73,22 @@ def certify(problem: Problem, operator: PairOperator, theta: Floats) -> Certific
     return total
 
 
-def best_share(problem: Problem, theta: Floats, objective: float) -> float:
-    """t in 0 … 1 with the least objective ½t²θᵀKθ − t(pᵀθ − ε|θ|₁); 1 where 0 is no solution, or hardly better.
+def best_share(problem: Problem, theta: Floats, objective: float) -> tuple[float, float]:
+    """(t in 0 … 1, least objective ½t²θᵀKθ − t(pᵀθ − ε|θ|₁) there); t = 1 where 0 is no solution, or hardly better.
 
     >>> y = np.array([1.0, -1.0])
     >>> problem = Problem(y, np.minimum(2 * y, 0.0), np.maximum(2 * y, 0.0))
     >>> best_share(problem, 2 * y, 0.5 * 16 - 4)
-    0.25
+    (0.25, -0.5)
     """
     if problem.total or (problem.lower > 0).any() or (problem.upper < 0).any():
-        return 1.0
+        return 1.0, objective
     linear = float(problem.linear @ theta - problem.epsilon * np.abs(theta).sum())
     square = 2.0 * (objective + linear)
     share = max(0.0, linear / square) if square > 0 else 1.0
-    return share if share < HARDLY else 1.0
+    if share >= HARDLY:
+        return 1.0, objective
+    return share, 0.5 * share**2 * square - share * linear
 
 
 def finish(
@@ -105,7 +107,7 @@ def finish(
         # The coefficients are worth the seconds that their certificate takes; a second interrupt is obeyed.
         status, found = Status.INTERRUPTED, certify(problem, operator, theta)
     gap = kkt_gap(found.up, found.low, problem.constrained)
-    share = 1.0 if gap <= tol else best_share(problem, theta, found.objective)
+    share = 1.0 if gap <= tol else best_share(problem, theta, found.objective)[0]
     if share < 1.0:
         theta = share * theta
         found = certify(problem, operator, theta)

@@ -208,9 +208,7 @@ class _Descent:
 
     def _note(self) -> None:
         """Keep θ_h where a share of it is better than all before."""
-        share = best_share(self.problem, self.theta, self.objective)
-        linear = float(self.problem.linear @ self.theta - self.problem.epsilon * np.abs(self.theta).sum())
-        reached = share**2 * (self.objective + linear) - share * linear
+        _, reached = best_share(self.problem, self.theta, self.objective)
         if reached < self.least:
             self.best, self.least = self.theta.copy(), reached
 

@@ -129,14 +129,19 @@ class Smooth:
         return 0.5 * float(self.w @ self.w) + self.ramped.loss
 
     @cached_property
+    def led_to(self) -> Floats:
+        """Values that the coefficients lead to, on the spanning pairs."""
+        return self.span.values(self.ramped.form)
+
+    @cached_property
     def gradient(self) -> Floats:
         """w − Σθφ."""
-        return self.w - self.span.vector(self.ramped.form)
+        return self.w - self.led_to @ self.span.inverse
 
     @cached_property
     def drift(self) -> float:
-        """How far the values that coefficients lead to are from those that they came from, on the spanning pairs."""
-        return float(np.abs(self.span.values(self.ramped.form) - self.span.values(self.ramps.scored.form)).max())
+        """How far these values are from those that the coefficients came from."""
+        return float(np.abs(self.led_to - self.ramps.scored.values(self.span.left, self.span.right)).max())
 
     @property
     def weight(self) -> float:
@@ -190,11 +195,11 @@ class Descent:
                     return
                 done = done and not final
             count = max(1, int(FIRST * count if now.ramps.half == WIDEST else now.ramped.count / FEWER))
-            wanted = self._width(now.ramps, count / len(self.everyone))
+            wanted = self.width(now.ramps, count / len(self.everyone))
             half = float(np.clip(wanted, now.ramps.half / NARROWER[1], now.ramps.half / NARROWER[0]))
             now = Smooth.at(self.span, now.w, now.ramps.bias, max(last, half))
 
-    def _width(self, ramps: Ramps, share: float) -> float:
+    def width(self, ramps: Ramps, share: float) -> float:
         """Half of the ramps that this share of all pairs is on."""
         left, right = self.everyone.sample(PROBED, self.rng)
         far = np.abs(self.everyone.before(replace(ramps, centre=1.0), left, right))
@@ -239,7 +244,7 @@ class Descent:
         few = now.ramped.count < FEW * self.q
         if few:
             share = min(1.0, FEW * self.q / len(everyone))
-            half = max(ramps.half, self._width(ramps, share))
+            half = max(ramps.half, self.width(ramps, share))
             ramps = replace(ramps, half=half, centre=centre(half))
         if few or now.ramped.count <= GATHERED:
             left, right = everyone.near(ramps)

@@ -135,7 +135,7 @@ class _Run:
     def _steps(self) -> Status:
         """Narrower and narrower ramps."""
         tol, began = self.options.tol, self.clock.seconds
-        descent = Descent(self.everyone, self.options.seed)
+        self.descent = descent = Descent(self.everyone, self.options.seed)
         scarce = min(self.options.most, SCARCE * descent.q)
         for now, done in descent.steps(HALF * tol):
             self.now = now
@@ -194,8 +194,9 @@ class _Run:
         None where that would be more than may be listed.
         """
         everyone, scored, bias, half = self.everyone, now.ramps.scored, now.ramps.bias, now.ramps.half
+        widest = self.descent.width(now.ramps, min(1.0, 0.8 * self.options.most / len(everyone)))
         while True:
-            apart = min(apart, self._widest(now.ramps))
+            apart = min(apart, widest)
             ramps = Ramps(scored, bias, STEP, apart=apart)
             far, (left, right) = everyone.ramped(ramps), everyone.near(replace(ramps, half=apart))
             y = everyone.labels(left, right)
@@ -209,14 +210,6 @@ class _Run:
             if len(left) >= 0.5 * self.options.most:
                 return None
             apart *= 1.5
-
-    def _widest(self, ramps: Ramps) -> float:
-        """How far from the margin pairs may be listed."""
-        share = 0.8 * self.options.most / len(self.everyone)
-        if share >= 1.0:
-            return np.inf
-        left, right = self.everyone.sample(10**5, np.random.default_rng(self.options.seed))
-        return float(np.quantile(np.abs(self.everyone.before(replace(ramps, centre=1.0), left, right)), share))
 
     def _towards(self, now: Smooth, form: PairForm, bias: float) -> tuple[Smooth, bool]:
         """Towards a new function as far as the smoothed objective falls, and whether it does."""
