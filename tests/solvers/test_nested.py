@@ -15,8 +15,9 @@ from pairlearn.kernels import Gaussian, Linear
 from pairlearn.operators.base import PairOperator
 from pairlearn.operators.build import build
 from pairlearn.operators.dense import DenseOperator
-from pairlearn.solvers import ActiveSet, Auto, Interior, Nested, Problem, Progress, Status, choice, interior, newton
+from pairlearn.solvers import ActiveSet, Auto, Interior, Nested, Problem, Progress, Status, choice, interior
 from pairlearn.solvers.active.nested import PER_GUESS, Climb, Guess, taken
+from pairlearn.solvers.newton import Size
 from pairlearn.solvers.splitting import Splitting
 from pairlearn.solvers.start import at_bounds
 from pairlearn.solvers.tuning import TUNING
@@ -225,12 +226,33 @@ def test_all_pairs_at_once_take_over_where_subsets_take_longer(monkeypatch: pyte
         monkeypatch.setattr(Climb, "expected", property(lambda self, seconds=seconds: 1e6 - seconds))
         monkeypatch.setattr(Climb, "factoring", 0.0)
         monkeypatch.setattr(interior, "seconds_needed", lambda problem, size: 1e3)
-        monkeypatch.setattr(newton, "seconds_needed", lambda problem, r, tuning: 1e4)
+        monkeypatch.setattr(Size, "seconds_needed", lambda self, problem: 1e4)
         found = Auto(active).solve(problem, operator)
         assert found.status == Status.CONVERGED
         paths[found.path] = found.objective
     assert list(paths) == ["nested subsets, active set", "nested subsets, interior point"]
     assert np.ptp(list(paths.values())) < 1e-6 * abs(next(iter(paths.values())))
+
+
+@pytest.mark.parametrize("late", [True, False])
+def test_newton_by_kernel_values_takes_over_where_most_support_pairs_are_bounded(
+    late: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a subset, or on the whole where no subset showed an overlap; not where free pairs have no room."""
+    problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
+    active = ActiveSet(tol=1e-6, tuning=replace(SMALL, small=10**6, candidates=(5, 10)))
+    plain = Auto(active).solve(problem, operator)
+    monkeypatch.setattr(Size, "seconds_needed", lambda self, problem: 1e-9)
+    monkeypatch.setattr(Climb, "climbing", 0.0 if late else 1e9)
+    found = Auto(active).solve(problem, operator)
+    ends = "active set, Newton's method, active set", "nested subsets, Newton's method, active set"
+    assert found.path in ends
+    assert found.status == Status.CONVERGED
+    assert found.objective == pytest.approx(plain.objective, rel=1e-6)
+    monkeypatch.setattr(Climb, "factoring", np.inf)
+    if not late:
+        monkeypatch.setattr(choice, "UNCOUNTED", 0.0)
+        assert "Newton" not in Auto(active).solve(problem, operator).path
 
 
 def test_splitting_takes_over_where_a_factor_takes_longer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,7 +281,11 @@ def test_another_way_goes_on_where_the_active_set_takes_too_long(monkeypatch: py
     problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
     active = ActiveSet(tol=1e-6, candidates=10, tuning=replace(TUNING, small=100))
     plain, lines = Auto(active).solve(problem, operator), []
-    monkeypatch.setattr(choice.Way, "would_have_saved", lambda self, spent, step, whole: step.iteration == 3)
+    monkeypatch.setattr(
+        choice.Way,
+        "would_have_saved",
+        lambda self, spent, step, whole: isinstance(self.solver, Splitting) and step.iteration == 3,
+    )
     found = Auto(active).solve(problem, operator, None, lines.append)
     assert (plain.path, found.path) == ("active set", "active set, splitting")
     assert found.status == Status.CONVERGED
@@ -273,7 +299,7 @@ def test_a_subset_that_takes_too_long_is_left(monkeypatch: pytest.MonkeyPatch) -
     problem, operator = PROBLEMS["same or different"], operator_of("metric, linear")
     active = ActiveSet(tol=1e-6, tuning=replace(SMALL, small=100, pairs_per_equation=1))
     monkeypatch.setattr(interior, "seconds_needed", lambda problem, size: 1e9)
-    monkeypatch.setattr(newton, "seconds_needed", lambda problem, r, tuning: 1e-5)
+    monkeypatch.setattr(Size, "seconds_needed", lambda self, problem: 1e-5)
     monkeypatch.setattr(choice, "LEAST", 0.0)
     found, plain = Auto(active).solve(problem, operator), active.solve(problem, operator)
     assert found.path == "active set, Newton's method, active set"

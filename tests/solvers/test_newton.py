@@ -11,19 +11,21 @@ from hypothesis import strategies as st
 
 import pairlearn as pl
 from pairlearn import loops
-from pairlearn.errors import InputError
 from pairlearn.kernels import Linear
 from pairlearn.operators.build import build
 from pairlearn.operators.product import FeatureOperator
 from pairlearn.operators.thin import _square
-from pairlearn.solvers import ActiveSet, Newton, PlainSMO, Problem, Progress, Solution, Status, newton
+from pairlearn.solvers import ActiveSet, Newton, PlainSMO, Problem, Progress, Solution, Status
 from pairlearn.solvers.clock import Clock
-from pairlearn.solvers.newton import _Descent
+from pairlearn.solvers.newton import Size, equations
+from pairlearn.solvers.newton.descent import Descent
 from pairlearn.solvers.problem import Relay
-from pairlearn.solvers.tuning import TUNING
+from pairlearn.solvers.tuning import TUNING, Tuning
 
 FEW = replace(TUNING, newton_least=20, candidates=(20, 40), small=50)
 """So that a few hundred pairs are many."""
+BY_VALUES = replace(FEW, newton_features=0, newton_block=30, newton_looked=80)
+"""By kernel values of few pairs, which lead conjugate gradients over some more."""
 
 
 def problem_of(kind: str, n: int, rng: np.random.Generator, C: float = 1.0) -> tuple[Problem, np.ndarray]:
@@ -49,12 +51,13 @@ def is_feasible(theta: np.ndarray, problem: Problem) -> bool:
     kind=st.sampled_from(["classes", "no bias", "regression", "one class"]),
     n=st.integers(60, 400),
     C=st.sampled_from([1e-3, 0.1, 1.0, 100.0]),
+    tuning=st.sampled_from([FEW, BY_VALUES]),
     seed=st.integers(0, 10**6),
 )
-def test_the_optimum_is_that_of_plain_smo(kind: str, n: int, C: float, seed: int) -> None:
+def test_the_optimum_is_that_of_plain_smo(kind: str, n: int, C: float, tuning: Tuning, seed: int) -> None:
     problem, Z = problem_of(kind, n, np.random.default_rng(seed), C)
     operator = FeatureOperator(Z)
-    one = Newton(ActiveSet(tol=1e-5, tuning=FEW)).solve(problem, operator)
+    one = Newton(ActiveSet(tol=1e-5, tuning=tuning)).solve(problem, operator)
     two = PlainSMO(tol=1e-5).solve(problem, operator)
     assert one.status == Status.CONVERGED
     assert is_feasible(one.coefficients, problem)
@@ -138,24 +141,33 @@ def test_a_key_press_in_a_step_keeps_the_last_coefficients(monkeypatch: pytest.M
     problem, Z = problem_of("classes", 3000, np.random.default_rng(5))
     steps = iter(range(100))
 
-    def pressed(self: _Descent, moved: np.ndarray, lacking: float | None) -> tuple[np.ndarray, np.ndarray, float]:
+    def pressed(self: Descent, rest: np.ndarray, moved: np.ndarray) -> float:
         if next(steps) == 2:
             raise KeyboardInterrupt
-        return direction(self, moved, lacking)
+        return turn(self, rest, moved)
 
-    direction = _Descent._direction
-    monkeypatch.setattr(_Descent, "_direction", pressed)
+    turn = Descent._turn
+    monkeypatch.setattr(Descent, "_turn", pressed)
     found = Newton(ActiveSet(tuning=FEW)).solve(problem, FeatureOperator(Z))
     assert found.status == Status.INTERRUPTED
     assert is_feasible(found.coefficients, problem)
 
 
-def test_without_few_features_it_is_refused() -> None:
-    pairs = pl.all_pairs(np.random.default_rng(0).normal(size=(8, 2)), reflexive=False)
-    operator = build(pl.pair_kernel("tensor").on(pl.kernels.Gaussian(0.2)), pairs).operator
-    problem = Problem(np.ones(28), np.zeros(28), np.ones(28))
-    with pytest.raises(InputError, match='use solver="auto"'):
-        Newton().solve(problem, operator)
+@pytest.mark.parametrize("kernel", ["tensor", "tensor_metric"])
+def test_without_few_features_kernel_values_serve(kernel: str) -> None:
+    rng = np.random.default_rng(0)
+    classes = np.repeat(np.arange(12), 5)
+    X = rng.normal(size=(12, 3))[classes] + rng.normal(size=(60, 3))
+    pairs = pl.all_pairs(X, reflexive=False)
+    operator = build(pl.pair_kernel(kernel).on(pl.kernels.Gaussian(0.2)), pairs).operator
+    y = pairs.labels(classes).astype(float)
+    problem = Problem(y, np.minimum(0.5 * y, 0.0), np.maximum(0.5 * y, 0.0), total=0.0)
+    lines: list[Progress] = []
+    one = Newton(ActiveSet(tol=1e-6, tuning=BY_VALUES)).solve(problem, operator, None, lines.append)
+    two = PlainSMO(tol=1e-6).solve(problem, operator)
+    assert (one.status, one.path) == (Status.CONVERGED, "Newton's method, active set")
+    assert one.objective == pytest.approx(two.objective, rel=1e-8)
+    np.testing.assert_allclose(operator @ one.coefficients, operator @ two.coefficients, atol=1e-4)
 
 
 # --------------------------------------------------------------------------- parts
@@ -189,20 +201,22 @@ def test_smoothed_boxes_equal_their_definition_and_their_slopes(eps: float) -> N
 
 
 @pytest.mark.parametrize("constrained", [True, False])
-def test_a_step_solves_the_newton_equations(constrained: bool) -> None:
-    """Against the dense Hessian in (w, b); all pairs on their ramps are in the sample."""
+@pytest.mark.parametrize("size", [Size(300, 300, 5), Size(300, 300, None), Size(300, 20, 5), Size(300, 40, None)])
+def test_a_step_solves_the_newton_equations(constrained: bool, size: Size, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Against the dense Hessian in (w, b): at once by all pairs on their ramps, or led by some of them."""
+    monkeypatch.setattr(equations, "ENOUGH", 0.0)
     rng = np.random.default_rng(7)
     problem, Z = problem_of("classes" if constrained else "no bias", 300, rng)
-    descent = _Descent(ActiveSet(), problem, FeatureOperator(Z), 5, Relay(Clock.start(), None), Clock.start())
+    descent = Descent(ActiveSet(), problem, FeatureOperator(Z), size, Relay(Clock.start(), None), Clock.start())
     descent.c = 0.1 * rng.normal(size=300)
     descent.v, descent.bias = problem.linear - Z @ (Z.T @ descent.c), 0.1 if constrained else 0.0
     theta, slope, half = np.empty(300), np.empty(300), 0.8
     loops.rates.respond(descent.v, descent.bias, problem.lower, problem.upper, 0.0, half, theta, slope)
-    descent.slope, w = slope, Z.T @ descent.c
-    lacking = -float(theta.sum()) if constrained else None
-    chosen, e, db = descent._direction(Z @ (Z.T @ (theta - descent.c)), lacking)
+    descent.theta, descent.slope, w = theta, slope, Z.T @ descent.c
     towards = theta - descent.c
-    towards[chosen] -= e
+    moved = Z @ (Z.T @ towards)
+    db = descent._turn(towards, moved)
+    np.testing.assert_allclose(moved, Z @ (Z.T @ towards), atol=1e-12)
     H = np.block([[np.eye(5) + Z.T @ (slope[:, None] * Z), (Z.T @ slope)[:, None]], [slope @ Z, slope.sum()]])
     gradient = np.append(w - Z.T @ theta, -theta.sum())
     if constrained:
@@ -225,10 +239,12 @@ def test_squares_equal_outer_products(sign: float) -> None:
 
 def test_the_plan_counts_what_a_descent_holds() -> None:
     problem, _ = problem_of("classes", 1000, np.random.default_rng(9))
-    small, large = (newton.bytes_needed(problem, r, TUNING) for r in (5, 50))
-    assert small < large
-    assert newton.seconds_needed(problem, 5, TUNING) < newton.seconds_needed(problem, 50, TUNING)
-    assert newton.features(build(pl.pair_kernel("metric").on(Linear()), some_pairs()).operator) == 3
+    small, large = Size(1000, 25, 5), Size(1000, 250, 50)
+    assert small.bytes_needed(problem) < large.bytes_needed(problem)
+    assert small.seconds_needed(problem) < large.seconds_needed(problem)
+    operator = build(pl.pair_kernel("metric").on(Linear()), some_pairs()).operator
+    assert Size.of(problem, operator, TUNING).features == 3
+    assert Size.of(problem, operator, replace(TUNING, newton_features=2)) == Size(1000, 1000, None)
 
 
 def some_pairs() -> pl.Pairs:

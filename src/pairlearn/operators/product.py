@@ -20,7 +20,7 @@ from pairlearn.operators.fill import blocks_of
 from pairlearn.operators.form import ROWS, Matrix, Mixed, PairForm, SideForm, factor, is_few, slices, times
 from pairlearn.operators.rows import PairRows, diagonal_by_parts
 from pairlearn.operators.sandwich import Sandwich, sandwich_of
-from pairlearn.operators.source import PART, PER_SUM, AnySource, Source
+from pairlearn.operators.source import PER_SUM, AnySource, Source
 from pairlearn.operators.thin import AnyThin, Columns, beside, thin_size, thin_table
 from pairlearn.pair_kernels import Table
 from pairlearn.pairs import Triangle
@@ -89,7 +89,8 @@ class ProductOperator(Divisible):
         """The quadratic form of these coefficients over the rows of examples."""
         form = self.source.form(self.table, self.pairs, coefficients, little=True)
         by_loop = isinstance(form.cross, (np.ndarray, Mixed)) and self.source.left.features is None
-        self.passes(0 if by_loop else PER_SUM * min(int(np.count_nonzero(coefficients)), PART))
+        most = max(self.source.left.summed, self.source.right.summed)
+        self.passes(0 if by_loop else PER_SUM * min(int(np.count_nonzero(coefficients)), most))
         return form
 
     def spread(self, told: PairForm) -> Iterator[tuple[int, Floats]]:

@@ -28,8 +28,9 @@ ROWS, ELEMENTS = 16, 2**14
 """Single values are computed together for so many rows, and so many of them: all pairs of a few examples with many
 others then cost little more than themselves."""
 
-PART = 2**15
-"""Pairs with coefficients that are summed up together where a form is the sum of parts."""
+PART, SHARE = 2**15, 16
+"""Pairs with coefficients that are summed up together where a form is the sum of parts, and one for so many entries of
+features, if that is more: each sum is multiplied by these."""
 PER_SUM = 120
 """Bytes per pair while the coefficients of PART pairs at most are summed up by their examples, in sparse matrices."""
 MANY = 2**15
@@ -140,6 +141,11 @@ class Source:
         used, places = np.unique(rows, return_inverse=True)
         return self.elements(used, used)[places]
 
+    @property
+    def summed(self) -> int:
+        """Most pairs that are summed up together: their sums take no more than features do."""
+        return max(PART, 0 if self.features is None else self.features.size // SHARE)
+
     def form(self, table: Table, pairs: PairRows, coefficients: Floats, *, little: bool = False) -> PairForm:
         """Σ_k θ_k K(·, pair_k) as a quadratic form over the rows of examples; `little` says that compiled loops are
         loaded, so that few examples take no sparse matrices."""
@@ -203,13 +209,14 @@ def form_of(
         return make(table, Sums.dense(pairs.left, pairs.right, coefficients, shape)).dense().collapsed(Z, W)
     if Z is None and W is None and np.count_nonzero(coefficients) > max(MANY, FEW * shape[0] * shape[1]):
         return make(table, Sums.dense(pairs.left, pairs.right, coefficients, shape))
-    parts = ((pairs.left[used], pairs.right[used], coefficients[used]) for used in _nonzeros(coefficients))
+    step = max(side.summed for side in sides)
+    parts = ((pairs.left[used], pairs.right[used], coefficients[used]) for used in _nonzeros(coefficients, step))
     return reduce(add, (make(table, Sums.sparse(*part, shape)).collapsed(Z, W) for part in parts))
 
 
-def _nonzeros(values: Floats) -> Iterator[Ints]:
+def _nonzeros(values: Floats, most: int) -> Iterator[Ints]:
     """The places of the non-zeros, at once if they are few, else some after the other."""
-    step = PART if np.count_nonzero(values) > PART else max(1, len(values))
+    step = most if np.count_nonzero(values) > most else max(1, len(values))
     return (start + np.nonzero(values[start : start + step])[0] for start in range(0, max(1, len(values)), step))
 
 

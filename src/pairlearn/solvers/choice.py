@@ -12,12 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from pairlearn.operators.base import PairOperator
-from pairlearn.solvers import interior, newton, splitting
+from pairlearn.solvers import interior, splitting
 from pairlearn.solvers.active.active_set import ActiveSet
 from pairlearn.solvers.active.nested import Climb
 from pairlearn.solvers.interior import Interior
-from pairlearn.solvers.newton import Newton
+from pairlearn.solvers.newton import Newton, Size
 from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status
 from pairlearn.solvers.splitting import Splitting
 from pairlearn.solvers.tuning import RATES
@@ -31,6 +33,9 @@ SHARE = 0.05
 """Pairs per cell of their matrix from which on splitting serves: with nearly all cells held at 0 it stands still."""
 PART = 0.3
 """Share of its time below which another way is not begun."""
+UNCOUNTED = 3.0
+"""Times the counted work of an active set that it takes where most support pairs are at their bounds: many steps, each
+with a product over all pairs that nobody counts."""
 NEAR = 30.0
 """Gap, in tolerances, below which the active set is about to end anyway."""
 
@@ -44,13 +49,21 @@ class Way:
     sure: float = 0.0
     """Times the least that an active set takes, up to which this way is taken without a look at subsets: what it may
     lose where classes hardly overlap is little beside what it saves where they do."""
+    factors: bool = False
+    """Whether it ends with a factor of the free pairs, however many these are."""
 
     def saves(self, climb: Climb) -> bool:
         """Whether it is expected to be shorter than what is left of the climb.
 
         Splitting only saves the factor of the free pairs: with many bounded and few free ones it hardly gets anywhere.
+        Newton's method by kernel values saves all but that factor, where most support pairs are at their bounds.
         """
-        return self.seconds < (climb.factoring if isinstance(self.solver, Splitting) else climb.expected)
+        if isinstance(self.solver, Splitting):
+            return self.seconds < climb.factoring
+        if self.factors:
+            overlaps = climb.guess is not None and climb.guess.overlaps
+            return overlaps and climb.factoring < np.inf and self.seconds < climb.climbing
+        return self.seconds < climb.expected
 
     def has_time(self, climb: Climb) -> bool:
         """Whether the time that is left is enough to get somewhere: splitting knows little before its last steps."""
@@ -60,6 +73,8 @@ class Way:
         """The same of an active set that took so many seconds and stands at this step, of the whole or of a subset."""
         if isinstance(self.solver, Splitting):
             return whole and self.seconds < RATES.seconds(step.working_set**3 / 3, 0.0)
+        if self.factors:
+            return whole and step.n_support > 2 * step.working_set and self.seconds < UNCOUNTED * spent
         return self.seconds < spent
 
 
@@ -102,9 +117,9 @@ class Auto:
             climb.advance()
             better = late or [way for way in ways if way.saves(climb) and way.has_time(climb)]
             if better and climb.status is None:
-                return _taken_over(climb, min(better, key=lambda way: way.seconds), start)
+                return _taken_over(climb, min(better, key=seconds_of), start)
         found = climb.ended(start)
-        return _taken_over(climb, late[0], found.coefficients) if climb.relay.left else found
+        return _taken_over(climb, min(late, key=seconds_of), found.coefficients) if climb.relay.left else found
 
     def _watch(self, climb: Climb, ways: list[Way]) -> list[Way]:
         """Have the active set ended once another way would have taken less time; the list that this way is put into."""
@@ -127,13 +142,19 @@ class Auto:
         enough = size is not None and len(problem) >= max(tuning.small, tuning.pairs_per_equation * size[1])
         if size is not None and enough and interior.bytes_needed(problem, size, tuning) <= active.memory:
             yield Way(interior.seconds_needed(problem, size), Interior(active), sure=1.0)
-        r = newton.features(operator)
-        if r is not None and enough and newton.bytes_needed(problem, r, tuning) <= active.memory:
-            yield Way(newton.seconds_needed(problem, r, tuning), Newton(active), sure=2.0)
+        steps = Size.of(problem, operator, tuning)
+        if (steps.features is None or enough) and steps.bytes_needed(problem) <= active.memory:
+            many = steps.features is None
+            yield Way(steps.seconds_needed(problem), Newton(active), sure=0.0 if many else 2.0, factors=many)
         sandwich = operator.sandwich()
         split = Splitting(active.tol, active.memory, time_budget=active.time_budget, seed=active.seed)
         if sandwich is not None and len(problem) >= max(tuning.small, SHARE * sandwich.size) and split.fits(sandwich):
             yield Way(splitting.seconds_needed(sandwich), split)
+
+
+def seconds_of(way: Way) -> float:
+    """About how long it takes."""
+    return way.seconds
 
 
 def _taken_over(climb: Climb, way: Way, start: Floats | None) -> Solution:

@@ -79,6 +79,13 @@ class Tuning:
     newton_sample: int = 5
     """Pairs per feature whose features make the equations of one step: a sample of all pairs on their ramps. Each step
     leaves about a third of the distance then; 12 per feature took two steps less of 26, of twice the length."""
+    newton_features: int = 2000
+    """Most features of a pair by which they are made."""
+    newton_block: int = 5000
+    """Pairs whose kernel values make them where features are many. Double interval, 307,000 pairs with 3,500 free ones:
+    12 steps with 4,000 of them and five products over 60,000 each, 28 with 5,000 and no such products."""
+    newton_looked: int = 100_000
+    """Most pairs that a step looks at."""
     newton_first: float = 0.1
     """Share of the pairs that are on their ramps, after a first width with all of them."""
     newton_growth: float = 2.5

@@ -119,9 +119,14 @@ class Climb:
 
     @property
     def expected(self) -> float:
-        """About how many seconds the rest takes, by the last subset: each larger one takes twice as long."""
+        """About how many seconds the rest takes."""
+        return self.climbing + self.factoring
+
+    @property
+    def climbing(self) -> float:
+        """The same without a last factor of the free pairs, by the last subset: each larger one takes twice as long."""
         larger = np.ceil(np.log(self._growth) / np.log(self.active.tuning.subset_growth) - 1e-9)
-        return float(self.seconds * (2.0 ** (larger + 1) - 2.0)) + self.factoring
+        return float(self.seconds * (2.0 ** (larger + 1) - 2.0))
 
     @property
     def factoring(self) -> float:

@@ -1,0 +1,70 @@
+"""Newton's method, and the active set from where it ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from pairlearn.linalg.threads import blas_threads
+from pairlearn.operators.base import PairOperator
+from pairlearn.solvers import interior
+from pairlearn.solvers.active.active_set import ActiveSet
+from pairlearn.solvers.certificate import finish
+from pairlearn.solvers.clock import Clock
+from pairlearn.solvers.interior import Interior
+from pairlearn.solvers.newton.descent import Descent
+from pairlearn.solvers.newton.size import Size
+from pairlearn.solvers.problem import Callback, Problem, Relay, Solution
+from pairlearn.solvers.start import feasible
+from pairlearn.types import Floats
+
+PATH = "Newton's method"
+
+
+@dataclass(frozen=True)
+class Newton:
+    """Smoothed Newton steps in the space of few features, and the active set from where they end.
+
+    >>> import numpy as np
+    >>> from pairlearn.operators.product import FeatureOperator
+    >>> y = np.array([1.0, -1.0])
+    >>> problem = Problem(y, np.minimum(y, 0.0), np.maximum(y, 0.0))
+    >>> solution = Newton().solve(problem, FeatureOperator(2.0 * y[:, None]))
+    >>> round(float(y @ solution.coefficients), 3), str(solution.status)
+    (0.25, 'converged')
+    """
+
+    active: ActiveSet = field(default_factory=ActiveSet)
+
+    def solve(
+        self,
+        problem: Problem,
+        operator: PairOperator,
+        start: Floats | None = None,
+        callback: Callback | None = None,
+    ) -> Solution:
+        """Coefficients for this problem, from zero or from a feasible start."""
+        size = Size.of(problem, operator, self.active.tuning)
+        clock = Clock.start(self.active.time_budget)
+        relay = Relay(clock, callback)
+        descent = Descent(self.active, problem, operator, size, relay, clock)
+        with blas_threads(0):
+            status = descent.run(start)
+        theta, crowded = feasible(descent.theta if status is None else descent.best, problem), descent.crowded
+        del descent  # its vectors have no place beside those of what follows
+        taken = size.bytes_needed(problem) + operator.passed
+        if status is not None:
+            found = finish(problem, operator, theta, status, self.active.tol, ())
+            return relay.whole(found, PATH, taken)
+        active = replace(self.active, time_budget=clock.budget)
+        rest = Interior(active) if crowded and self._has_room(problem, size) else active
+        found = rest.solve(problem, operator, theta, relay)
+        return relay.whole(found, f"{PATH}, {found.path}", taken)
+
+    def _has_room(self, problem: Problem, size: Size) -> bool:
+        """Whether pairs have few features, and the interior point has room for those of all pairs."""
+        r = size.features
+        return r is not None and interior.bytes_needed(problem, (r, r), self.active.tuning) <= self.active.memory
+
+    def within(self, seconds: float | None) -> Newton:
+        """The same with so much time."""
+        return Newton(replace(self.active, time_budget=seconds))
