@@ -179,3 +179,14 @@ def test_steps_of_a_pipeline_on_pairs() -> None:
     np.testing.assert_array_equal(found, hog(Centred(upright=True).transform(COPIES), 6).reshape(5, -1))
     with pytest.raises(InputError, match="cell"):
         Hog(cell=0).fit(COPIES)
+
+
+@pytest.mark.parametrize("spread", ["a", -0.1, 0.0, np.inf, np.nan])
+def test_a_spread_that_is_none_is_refused(spread: object) -> None:
+    with pytest.raises(InputError, match="try 0.2"):
+        pl.images.Centred(spread=spread).transform(np.ones((1, 4, 4)))  # type: ignore[arg-type]
+
+
+def test_images_of_different_sizes_are_refused() -> None:
+    with pytest.raises(InputError, match="one size first"):
+        pl.images.Centred().transform([np.ones((4, 4)), np.ones((5, 5))])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,8 @@ class Centred(Stateless):
         return about_middle(linear, mean - [(height - 1) / 2, (width - 1) / 2], height + 2, width + 2)
 
     def _check(self) -> None:
-        if self.spread is not None and not 0 < self.spread < np.inf:
+        known = self.spread is None or (isinstance(self.spread, Real) and 0 < self.spread < np.inf)
+        if not known:
             raise InputError(f"spread is a share of the image > 0, or None, got {self.spread!r}; try 0.2")
 
 

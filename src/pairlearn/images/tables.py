@@ -18,7 +18,10 @@ Images = np.ndarray[Any, Any]
 
 def check_images(images: Any, *, colour: bool) -> Images:
     """The images as (n, h, w, channels), or a message that says what is wrong with them."""
-    table = np.asarray(images)
+    try:
+        table = np.asarray(images)
+    except ValueError:
+        raise InputError("images of different sizes; bring them to one size first (skimage.transform.resize)") from None
     if table.dtype.kind not in "buif":
         raise InputError(f"images must be real numbers (uint8 or floats), got {table.dtype}")
     if table.ndim == 4 and table.shape[-1] != 3:
