@@ -28,11 +28,11 @@ LIMIT = 300.0
 KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "PAIRLEARN_SKIP_BROWSER", "PAIRLEARN_CHROMIUM")
 """What is passed on of this environment, beside what tells pip where packages come from."""
 WAY = """
-pairlearn pairs split people.csv --class-column person --out parts
+pairlearn pairs split people.csv --class-column person
 pairlearn select parts/train.csv --class-column person --budget 60 --out model.safetensors
-pairlearn pairs sample parts/development.csv --class-column person --ratio 20 --out dev-pairs.csv
+pairlearn pairs sample parts/development.csv --class-column person --ratio 10 --out dev-pairs.csv
 pairlearn decide model.safetensors parts/development.csv dev-pairs.csv --fmr 0.05 --out verifier.safetensors
-pairlearn pairs sample parts/test.csv --class-column person --ratio 20 --out test-pairs.csv
+pairlearn pairs sample parts/test.csv --class-column person --ratio 10 --out test-pairs.csv
 pairlearn score verifier.safetensors parts/test.csv test-pairs.csv --out scores.csv
 pairlearn evaluate scores.csv --examples parts/test.csv --class-column person --report report.html
 """
