@@ -19,7 +19,7 @@ from pairlearn.cli.terminal import percent, say
 
 NAMES = (
     "Ada", "Ben", "Cleo", "Dan", "Eva", "Fred", "Gus", "Hal", "Ida", "Jan", "Kai", "Lea", "Max", "Nora", "Otto", "Pia",
-    "Quin", "Rosa", "Sam", "Tess", "Uma", "Vic", "Wes", "Xena", "Yara", "Zoe", "Abel", "Bea", "Cy", "Dora", "Emil", "Faye",
+    "Quin", "Rosa", "Sam", "Tess", "Uma", "Vic", "Wes", "Xi", "Yara", "Zoe", "Abel", "Bea", "Cy", "Dora", "Emil", "Fay",
 )  # fmt: skip
 HABITS = ("rock", "paper", "scissors")
 BEATS = np.array([[0, -1, 1], [1, 0, -1], [-1, 1, 0]])
