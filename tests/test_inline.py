@@ -6,6 +6,7 @@ import pickle
 import re
 import sys
 from html.parser import HTMLParser
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -99,7 +100,7 @@ def test_scores_show_counts_bins_and_the_error_rate() -> None:
     assert len(heights) == 2 * inline.BINS
     for side, drawn in ((scores.positives, heights[: inline.BINS]), (scores.negatives, heights[inline.BINS :])):
         edges = np.linspace(scores.values.min(), scores.values.max(), inline.BINS + 1)
-        counts = np.array([((side >= a) & (side < b)).sum() for a, b in zip(edges, edges[1:], strict=False)])
+        counts = np.array([((side >= a) & (side < b)).sum() for a, b in pairwise(edges)])
         counts[-1] += (side == edges[-1]).sum()
         np.testing.assert_allclose(drawn, 60 * counts / counts.max(), atol=0.05)
     assert f"equal error rate {100 * pl.equal_error_rate(scores):.2f} %" in text

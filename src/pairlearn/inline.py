@@ -1,6 +1,6 @@
 """What notebooks show of values: small HTML without script, and a line of progress that stays one line.
 
-Everything that comes from data is text: `escaped` is the only way into the markup, and it leaves no character that could
+Everything that comes from data is text: `escaped` is the only way into the markup, and leaves no character that could
 end an element or an attribute, turn the direction of writing, or break the line.
 """
 
@@ -10,7 +10,6 @@ import html
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from itertools import islice
 from typing import Any
 
 LONGEST, BAR = 60, 160
@@ -71,9 +70,13 @@ def histogram(upper: Sequence[float], lower: Sequence[float], words: str, height
         for place, count in enumerate(bins):
             tall = height * count / largest
             y = height if sign > 0 else height - tall
-            parts.append(f'<rect x="{place * step:.1f}" y="{y:.1f}" width="{step:.1f}" height="{tall:.1f}" fill="{colour}"/>')
+            parts.append(
+                f'<rect x="{place * step:.1f}" y="{y:.1f}" width="{step:.1f}" height="{tall:.1f}" fill="{colour}"/>'
+            )
     label = escaped_words(words)
-    return f'<svg width="400" height="{2 * height}" role="img" aria-label="{label}">{"".join(parts)}</svg><p>{label}</p>'
+    return (
+        f'<svg width="400" height="{2 * height}" role="img" aria-label="{label}">{"".join(parts)}</svg><p>{label}</p>'
+    )
 
 
 # --------------------------------------------------------------------------- progress
@@ -127,7 +130,9 @@ class Line(str):
 def told(line: Any) -> str:
     """A line of a fit or a step of a search in words."""
     if hasattr(line, "gap"):
-        return f"step {line.iteration:,}: KKT gap {line.gap:.2g}, {line.n_support:,} support pairs, {line.seconds:.1f} s"
+        return (
+            f"step {line.iteration:,}: KKT gap {line.gap:.2g}, {line.n_support:,} support pairs, {line.seconds:.1f} s"
+        )
     best = "" if line.best is None else f", best {line.best:.4g}"
     return f"{line.stage}, {line.done:,} of {line.total:,}{best}, {line.seconds:.0f} s"
 
@@ -136,4 +141,4 @@ def _notebook() -> Any:
     """IPython's `display`, if this runs in the kernel of a notebook; None elsewhere, without importing anything."""
     found = sys.modules.get("IPython")
     shell = None if found is None else found.get_ipython()
-    return None if shell is None or not hasattr(shell, "kernel") else sys.modules["IPython.display"].display  # type: ignore[attr-defined]
+    return None if shell is None or not hasattr(shell, "kernel") else sys.modules["IPython.display"].display

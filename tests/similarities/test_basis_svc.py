@@ -50,7 +50,9 @@ def test_scikit_learn_accepts_the_machine(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-@pytest.mark.parametrize("settings", [{}, {"class_weight": "balanced"}, {"normalise": "z"}, {"n_bases": 20}, {"C": 9.0}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"class_weight": "balanced"}, {"normalise": "z"}, {"n_bases": 20}, {"C": 9.0}]
+)
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_a_weight_is_that_many_examples(kind: Any, settings: dict[str, Any]) -> None:
     """0 is none, 3 is three times, whatever the order: the same machine to the last bit, and bases by their rows."""

@@ -78,9 +78,11 @@ class Scores:
     def _repr_html_(self) -> str:
         same, different = self.positives, self.negatives
         ends = (float(self.values.min(initial=0.0)), float(self.values.max(initial=0.0)))
-        bins = [np.histogram(side, inline.BINS, ends)[0].tolist() for side in (same, different)]
-        words = f"{len(same):,} same above, {len(different):,} different pairs below, from {ends[0]:.4g} to {ends[1]:.4g}"
-        return inline.histogram(*bins, f"Scores of {words}{_error_rate(self)}")
+        upper, lower = (np.histogram(side, inline.BINS, ends)[0].tolist() for side in (same, different))
+        words = (
+            f"{len(same):,} same above, {len(different):,} different pairs below, from {ends[0]:.4g} to {ends[1]:.4g}"
+        )
+        return inline.histogram(upper, lower, f"Scores of {words}{_error_rate(self)}")
 
     @property
     def positives(self) -> Floats:

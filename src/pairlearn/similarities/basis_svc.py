@@ -208,7 +208,9 @@ class Weighted(NamedTuple):
         rows, group = _groups(take_examples(examples, kept), labels[kept])
         totals = np.bincount(group, weights=None if weights is None else weights[kept])
         rows = kept[rows]
-        return cls(take_examples(examples, rows), check_classes(labels[rows], len(rows)), totals.astype(np.float64), rows)
+        return cls(
+            take_examples(examples, rows), check_classes(labels[rows], len(rows)), totals.astype(np.float64), rows
+        )
 
     def balanced(self) -> Floats:
         """The weights with the classes as heavy as each other: w_i · Σ w / (classes · Σ w of its class)."""

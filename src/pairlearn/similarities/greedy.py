@@ -142,7 +142,9 @@ def _fold(machine: BasisSVC, named: dict[str, Any], examples: Examples, labels: 
     features: dict[str, Floats] = {}
     held: dict[str, Floats] = {}
     for name, similarity in named.items():
-        expansion, features[name], given = clone(machine).set_params(similarity=similarity).expanded(seen, labels[train])
+        expansion, features[name], given = (
+            clone(machine).set_params(similarity=similarity).expanded(seen, labels[train])
+        )
         held[name] = expansion.transform(unseen)
     return _Fold(features, held, given, labels[test])
 
