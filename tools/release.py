@@ -2,7 +2,7 @@
 
     python tools/release.py            # make release-check
 
-The oldest supported Python gets the wheel with the lower bounds of pyproject.toml, the newest one at hand gets the sdist
+The oldest supported Python gets the wheel with the lower bounds of pyproject.toml, the newest at hand gets the sdist
 with the newest releases; a third environment has no extras, and every command and name that needs one must say which.
 Pythons are looked for on PATH and among pyenv's; what is not at hand is told and not tested.
 """
@@ -49,7 +49,7 @@ MISSING = {
 """What needs an extra, each a line that must fail in an environment without any, by an error that names the extra."""
 
 
-class Failed(Exception):
+class NotReadyError(Exception):
     """Why it is not ready."""
 
 
@@ -69,7 +69,7 @@ def pythons() -> dict[int, Path]:
 def lower_bounds(project: Mapping[str, object]) -> list[str]:
     """The oldest releases that pyproject.toml allows, as constraints: "numpy>=2.0" → "numpy==2.0.*".
 
-    >>> lower_bounds({"dependencies": ["numpy>=2.0"], "optional-dependencies": {"cli": ["rich>=13"], "all": ["x[cli]"]}})
+    >>> lower_bounds({"dependencies": ["numpy>=2.0"], "optional-dependencies": {"cli": ["rich>=13"], "all": ["x"]}})
     ['numpy==2.0.*', 'rich==13.*']
     """
     extras = project["optional-dependencies"]
@@ -86,7 +86,7 @@ def run(command: Sequence[object], *, check: bool = True, cwd: Path | None = Non
         [str(part) for part in command], capture_output=True, text=True, check=False, cwd=cwd, env=clean
     )
     if done.returncode and check:
-        raise Failed(f"{' '.join(map(str, command))[:200]}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        raise NotReadyError(f"{' '.join(map(str, command))[:200]}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     return None if done.returncode else done.stdout + done.stderr
 
 
@@ -115,7 +115,7 @@ def use(inside: Path, folder: Path) -> str:
     told = run([inside, "-c", USE], cwd=folder)
     shown = run([inside.parent / "pairlearn", "demo", "matches"], cwd=folder)
     if not (folder / "pairlearn-matches" / "order.html").exists():
-        raise Failed(f"pairlearn demo matches wrote no page:\n{shown}")
+        raise NotReadyError(f"pairlearn demo matches wrote no page:\n{shown}")
     return str(told).strip()
 
 
@@ -126,7 +126,7 @@ def names_its_extra(inside: Path, folder: Path) -> None:
         wrapped = f"try:\n    {line}\nexcept ImportError as error:\n    print(error)"
         done = subprocess.run([str(inside), "-c", wrapped], capture_output=True, text=True, check=False, cwd=folder)
         if f"pairlearn[{extra}]" not in done.stdout + done.stderr:
-            raise Failed(f"without the extra {extra!r} nothing names it:\n{done.stdout}{done.stderr}")
+            raise NotReadyError(f"without the extra {extra!r} nothing names it:\n{done.stdout}{done.stderr}")
 
 
 def main() -> int:
@@ -153,7 +153,7 @@ def main() -> int:
             print("newest, sdist:", use(inside, folder / "newest"), flush=True)
             names_its_extra(environment(newest, folder / "plain", str(wheel)), folder / "plain")
             print(f"without extras: works, and names {', '.join(MISSING)} where they are missing")
-        except Failed as why:
+        except NotReadyError as why:
             print(f"not ready: {why}")
             return 1
         if chosen.keep:
