@@ -44,7 +44,7 @@ MISSING = {
     "cli": "import sys; from pairlearn.cli import main; main(['--version'])",
     "plots": "from pairlearn.evaluation.plots import new_axes; new_axes()",
     "report": "from pairlearn.report.html import environment; environment()",
-    "records": "import pairlearn as pl; pl.Records.of({'id': ['a', 'b'], 'name': ['x', 'y']})",
+    "records": "from pairlearn.records.compare.comparisons import load_rapidfuzz; load_rapidfuzz()",
 }
 """What needs an extra, each a line that must fail in an environment without any, by an error that names the extra."""
 
