@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help env browser demo test test-slow check bench docs house fuzz faults audit lock clean
+.PHONY: help env browser demo test test-slow check bench docs house fuzz faults audit release-check lock clean
 
 help:           ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -56,6 +56,9 @@ audit: env      ## known vulnerabilities of what requirements.lock names (asks t
 	$(PYTHON) -m venv .venv/audit
 	.venv/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
 	.venv/audit/bin/pip-audit --strict --disable-pip --no-deps --requirement requirements.lock
+
+release-check: env ## sdist and wheel, installed and used with the oldest and the newest of what is supported
+	$(BIN)/python tools/release.py
 
 lock: env       ## write requirements.lock anew from what is installed
 	$(BIN)/python -m pip freeze --exclude-editable --disable-pip-version-check > requirements.lock

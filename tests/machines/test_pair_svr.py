@@ -345,7 +345,7 @@ def test_bad_fits_are_refused_and_leave_the_model_alone(
     [
         (np.ones(3), r"one weight per pair, 36, got \(3,\)"),
         (-np.ones(N), "finite and ≥ 0"),
-        (np.zeros(N), "all pairs have weight 0"),
+        (np.zeros(N), "all weights of pairs are zero"),
     ],
 )
 def test_bad_weights_are_refused(weights: np.ndarray, message: str) -> None:

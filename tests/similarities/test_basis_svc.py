@@ -8,6 +8,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
@@ -16,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pairlearn.errors import InputError
 from pairlearn.kernels import FromFunction, Gaussian
+from pairlearn.similarities.basis_expansion import BasisExpansion
 from pairlearn.similarities.basis_svc import BasisSVC
 from pairlearn.similarities.greedy import GreedySimilarities
 
@@ -29,20 +31,48 @@ def taxi(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return -np.minimum(np.abs(A[:, None] - B[None]).sum(axis=2), 3.0)
 
 
-def be_features(raw: np.ndarray, train: np.ndarray) -> np.ndarray:
-    mean = train.mean(axis=0)
-    return (raw - mean) / np.mean(np.linalg.norm(train - mean, axis=1))
+def be_features(raw: np.ndarray, train: np.ndarray, weights: Any = None) -> np.ndarray:
+    mean = np.average(train, axis=0, weights=weights)
+    return (raw - mean) / np.average(np.linalg.norm(train - mean, axis=1), weights=weights)
 
 
-WEIGHTS = dict.fromkeys(
+MATRIX = dict.fromkeys(
     ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"),
-    "bases, their mean and gamma do not know of weights: a repeated example may be a basis twice",
+    "a matrix of similarities does not say which examples are equal: a repeated one is a basis twice",
 )
 
 
-@parametrize_with_checks([BasisSVC(), BasisSVC("precomputed")], expected_failed_checks=lambda estimator: WEIGHTS)
+@parametrize_with_checks(
+    [BasisSVC(), BasisSVC("precomputed")],
+    expected_failed_checks=lambda estimator: MATRIX if estimator.similarity == "precomputed" else {},
+)
 def test_scikit_learn_accepts_the_machine(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"class_weight": "balanced"}, {"normalise": "z"}, {"n_bases": 20}, {"C": 9.0}]
+)
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_a_weight_is_that_many_examples(kind: Any, settings: dict[str, Any]) -> None:
+    """0 is none, 3 is three times, whatever the order: the same machine to the last bit, and bases by their rows."""
+    weights = np.random.default_rng(3).integers(0, 4, len(X))
+    order = np.random.default_rng(4).permutation(len(X))
+    model = BasisSVC("rbf", random_state=0, **settings)
+    weighted = clone(model).fit(kind(X[order]), Y[order], sample_weight=weights[order].astype(float))
+    repeated = clone(model).fit(kind(np.repeat(X, weights, axis=0)), np.repeat(Y, weights))
+    np.testing.assert_array_equal(weighted.decision_function(X), repeated.decision_function(X))
+    assert (weights[order][weighted.expansion_.basis_index_] > 0).all()
+    assert len({tuple(row) for row in X[order][weighted.expansion_.basis_index_]}) == weighted.n_bases_
+
+
+def test_rows_that_differ_stay_in_their_order() -> None:
+    """Without weights and without equal rows nothing is reordered: bases are drawn as ever."""
+    _, rows = np.unique(X, axis=0, return_index=True)
+    rows.sort()
+    model = BasisSVC("rbf", n_bases=7, random_state=5).fit(X[rows], Y[rows])
+    index = BasisExpansion("rbf", n_bases=7, random_state=5).fit(X[rows], Y[rows]).basis_index_
+    np.testing.assert_array_equal(model.expansion_.basis_index_, index)
 
 
 # --------------------------------------------------------------------------- decision values
@@ -109,7 +139,7 @@ def test_weights_of_examples_and_classes_reach_the_linear_machine() -> None:
     weights = rng.uniform(0.5, 2.0, size=150)
     model = BasisSVC(taxi, bases=bases, class_weight={0: 1.0, 1: 5.0, 2: 1.0}).fit(X, Y, sample_weight=weights)
     linear = LinearSVC(dual=False, class_weight={0: 1.0, 1: 5.0, 2: 1.0}, max_iter=10_000)
-    linear.fit(be_features(raw, raw), Y, sample_weight=weights)
+    linear.fit(be_features(raw, raw, weights), Y, sample_weight=weights)
     np.testing.assert_allclose(model.coef_, linear.coef_, atol=1e-8)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import estimator_checks
 from sklearn.utils.validation import check_is_fitted
 
 import pairlearn as pl
@@ -19,7 +20,7 @@ from pairlearn.operators.dense import DenseOperator
 from pairlearn.pair_kernels import PairKernel, from_table, on_blocks, table
 from pairlearn.pairs import as_pairs
 from pairlearn.solvers import ActiveSet, PlainSMO, Problem, Solution, Status
-from pairlearn.testing import LawError
+from pairlearn.testing import LawError, scikit
 from pairlearn.testing.laws import try_all
 
 rng = np.random.default_rng(0)
@@ -515,6 +516,121 @@ def test_every_law_of_estimators_can_be_broken(law: str) -> None:
 
 def test_a_plain_estimator_keeps_them_all() -> None:
     testing.check_pair_estimator(Plain())
+
+
+# --------------------------------------------------------------------------- scikit-learn's own checks
+
+
+class Weighted(Plain):
+    """γ from the weighted mean square of differences: keeps every check; each class below fails one."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:  # type: ignore[override]
+        pairs = as_pairs(X)
+        super().fit(pairs, y)
+        weights = np.ones(len(pairs)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        if weights.shape != (len(pairs),):
+            raise ValueError("one weight per pair")
+        if not weights.any():
+            raise ValueError("all weights are zero")
+        self.mean_ = np.zeros(pairs.shape[2])
+        a, b = pairs.examples[pairs.left], pairs.examples[pairs.right]
+        self.gamma_ = 1.0 / np.average(((a - b) ** 2).sum(axis=1) + 1e-6, weights=weights)
+        return self
+
+
+class SetsMore(Weighted):
+    def __init__(self, power: float = 2.0) -> None:
+        super().__init__(power)
+        self.n_fits = 0
+
+
+class RaisesEarly(Weighted):
+    def __init__(self, power: float = 2.0) -> None:
+        if not isinstance(power, float):
+            raise TypeError("power is a float")
+        super().__init__(power)
+
+
+class ShowsPublic(Weighted):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        self.seen = len(X)
+        return super().fit(X, y, sample_weight)
+
+
+class Counts(Weighted):
+    def decision_function(self, X: Any) -> Any:
+        values = super().decision_function(X)
+        self.calls_ = getattr(self, "calls_", 0) + 1
+        return values
+
+
+class SpoilsWeights(Weighted):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        if isinstance(sample_weight, np.ndarray) and sample_weight.dtype == float:
+            sample_weight /= sample_weight.sum() or 1.0
+        return super().fit(X, y, sample_weight)
+
+
+class RoundsWeights(Weighted):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        if sample_weight is not None and np.any(np.asarray(sample_weight)):
+            sample_weight = np.maximum(np.asarray(sample_weight, dtype=float), 1.0)
+        return super().fit(X, y, sample_weight)
+
+
+class TakesNoWeights(Weighted):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        return super().fit(X, y, None)
+
+
+class WritesInPlace(Weighted):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        if isinstance(X, np.ndarray):
+            X[...] = X + 0.0
+        return super().fit(X, y, sample_weight)
+
+
+class MixedUp(BaseEstimator, ClassifierMixin):
+    fit, decision_function, score, score_block = Plain.fit, Plain.decision_function, Plain.score, Plain.score_block
+
+    def __init__(self, power: float = 2.0) -> None:
+        self.power = power
+
+
+FAILING = {
+    "check_no_attributes_set_in_init": SetsMore(),
+    "check_do_not_raise_errors_in_init_or_set_params": RaisesEarly(),
+    "check_dont_overwrite_parameters": ShowsPublic(),
+    "check_dict_unchanged": Counts(),
+    "check_sample_weights_not_overwritten": SpoilsWeights(),
+    "check_sample_weight_equivalence_on_dense_data": RoundsWeights(),
+    "check_sample_weights_shape": TakesNoWeights(),
+    "check_readonly_memmap_input": WritesInPlace(),
+    "check_mixin_order": MixedUp(),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", FAILING)
+def test_scikit_learns_check_catches_it(name: str) -> None:
+    if not hasattr(estimator_checks, name):
+        pytest.skip("this scikit-learn has no such check")
+    assert broken_law(testing.check_pair_estimator, FAILING[name]) == name
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_weighted_estimator_passes_scikit_learns_checks() -> None:
+    testing.check_pair_estimator(Weighted())
+
+
+def test_the_names_are_scikit_learns() -> None:
+    """A check that scikit-learn renames would be left out without a word."""
+    known = [
+        name
+        for name in (*scikit.ITSELF, *scikit.STATE, *scikit.INPUT, *scikit.WEIGHTS)
+        if hasattr(estimator_checks, name)
+    ]
+    assert len(known) >= 25
 
 
 # --------------------------------------------------------------------------- the suite itself

@@ -102,7 +102,7 @@ COMMANDS: dict[str, Command] = {
         "About",
     ),
     "demo": Command(
-        "Learn from more and more classes and test on classes never seen, in under a minute.",
+        "Show what pairlearn does in half a minute: unseen classes, or digits, records, matches.",
         "pairlearn demo --out-dir pairlearn-demo",
         "About",
     ),
@@ -178,7 +178,7 @@ def _mendable() -> Iterator[None]:
 app = typer.Typer(
     cls=Commands,
     help="Learn from pairs of examples whether two belong together, also for classes never seen before.",
-    epilog="Start with: pairlearn demo",
+    epilog="Start with: pairlearn demo digits",
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings=HELP,

@@ -303,12 +303,17 @@ def _check_drawing(curves: Mapping[str, DetCurve], path: str | Path | None, scal
 
 def new_axes(width: float = 5.4, height: float = 5.4) -> Axes:
     """Axes on a figure of their own, of this size in inches."""
+    return bare_figure(width, height).subplots()
+
+
+def bare_figure(width: float, height: float) -> Figure:
+    """A figure of this size in inches."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError("drawing needs matplotlib: pip install 'pairlearn[plots]'") from error
     # A bare Figure leaves pyplot's global state and the choice of a backend alone.
-    return Figure(figsize=(width, height), layout="constrained").subplots()
+    return Figure(figsize=(width, height), layout="constrained")
 
 
 def _prepare_axes(ax: Axes, curves: Iterable[DetCurve], scale: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pairlearn import inline
 from pairlearn.errors import InputError
 from pairlearn.pairs import as_pairs
 from pairlearn.types import Floats, Ints
@@ -74,6 +75,15 @@ class Scores:
         columns: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
         return replace(self, **{name: column[key] for name, column in columns.items() if column is not None})
 
+    def _repr_html_(self) -> str:
+        same, different = self.positives, self.negatives
+        ends = (float(self.values.min(initial=0.0)), float(self.values.max(initial=0.0)))
+        upper, lower = (np.histogram(side, inline.BINS, ends)[0].tolist() for side in (same, different))
+        words = (
+            f"{len(same):,} same above, {len(different):,} different pairs below, from {ends[0]:.4g} to {ends[1]:.4g}"
+        )
+        return inline.histogram(upper, lower, f"Scores of {words}{_error_rate(self)}")
+
     @property
     def positives(self) -> Floats:
         """Values of the pairs with label +1, in the given order."""
@@ -90,6 +100,14 @@ class Scores:
             return self
         different = self.left != self.right
         return self if different.all() else self[different]
+
+
+def _error_rate(scores: Scores) -> str:
+    """In words, where there are pairs of both kinds."""
+    from pairlearn.evaluation.rates import equal_error_rate
+
+    both = len(scores.positives) and len(scores.negatives)
+    return f"; equal error rate {100 * equal_error_rate(scores):.2f} %" if both else ""
 
 
 def _columns(scores: Scores) -> dict[str, Column | None]:

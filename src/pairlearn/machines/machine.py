@@ -120,7 +120,7 @@ class PairMachine(BaseEstimator):
         if not np.isfinite(weights).all() or (weights < 0).any():
             raise InputError("sample_weight must be finite and ≥ 0; drop pairs of unknown weight")
         if not weights.any():
-            raise InputError("all pairs have weight 0; give some of them a weight > 0")
+            raise InputError("all weights of pairs are zero; give some of them a weight > 0")
         return weights
 
     def _learn(self, training: Training, problem: Problem, scale: Scale = ONE) -> Solution:

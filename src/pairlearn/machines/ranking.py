@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pairlearn import inline
 from pairlearn.types import Bools, Floats, Ints
 from pairlearn.words import counted
 
@@ -43,6 +44,15 @@ class Ranking:
             f"{counted(len(self.order), 'example')}, {counted(len(self.ties), 'tie')}, {cycles}{example}, "
             f"inconsistency {self.inconsistency:.3g}"
         )
+
+    def _repr_html_(self) -> str:
+        first = self.order[: inline.ROWS].tolist()
+        largest = float(np.abs(self.scores).max(initial=0.0))
+        rows = [
+            (place, row, f"{self.scores[row]:.4g}", inline.bar(self.scores[row], largest))
+            for place, row in enumerate(first, 1)
+        ]
+        return inline.table(str(self), ("rank", "row", "score", ""), rows, len(self.order))
 
 
 def rank_by(relation: Callable[[Ints], Floats], n_examples: int) -> Ranking:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pairlearn import inline
 from pairlearn.errors import InputError
 from pairlearn.examples import (
     as_float,
@@ -190,6 +191,13 @@ class Pairs:
     def __repr__(self) -> str:
         kind = "all " if self.triangle else ""
         return f"Pairs({kind}{counted(len(self), 'pair')} of {crossed(sizes(self.tables), 'example')})"
+
+    def _repr_html_(self) -> str:
+        first = self[: inline.ROWS]
+        sides = zip(first.left.tolist(), first.right.tolist(), strict=True)
+        cells = [tuple(row if self.ids is None else self.ids[row] for row in pair) for pair in sides]
+        kind = "" if self.ids else " row"
+        return inline.table(repr(self), (f"left{kind}", f"right{kind}"), cells, len(self))
 
     # -- slicing
 

@@ -1,3 +1,4 @@
+from .html import Page as Page
 from .html import as_html as as_html
 from .record import as_json as as_json
 from .record import evaluate as evaluate

@@ -9,6 +9,8 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
 from importlib import resources
 from typing import Any
 
@@ -52,6 +54,27 @@ def as_html(record: Mapping[str, Any], *, thumbnails: Mapping[Any, bytes] | None
         data=trusted(embedded(_drawn(record))),
         images=_images(record, thumbnails or {}),
     )
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page as a notebook shows it: inside a frame of its own, which can reach neither the notebook nor the network.
+
+    >>> Page("<p>1 &amp; 2</p>", height=300)._repr_html_()[:45]
+    '<iframe sandbox="allow-scripts" width="100%" '
+    """
+
+    html: str
+    height: int = 900
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any], *, thumbnails: Mapping[Any, bytes] | None = None, height: int = 900) -> Page:
+        """The page of a record, `as_html`."""
+        return cls(as_html(record, thumbnails=thumbnails), height)
+
+    def _repr_html_(self) -> str:
+        frame = f'<iframe sandbox="allow-scripts" width="100%" height="{int(self.height)}" frameborder="0"'
+        return f'{frame} srcdoc="{escape(self.html)}"></iframe>'
 
 
 def embedded(record: Mapping[str, Any]) -> str:

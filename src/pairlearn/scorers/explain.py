@@ -17,6 +17,7 @@ from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from pairlearn import inline
 from pairlearn.baselines.stacked import StackedPairSVC
 from pairlearn.errors import InputError
 from pairlearn.examples import check_examples, take_examples
@@ -52,6 +53,14 @@ class Explanation:
 
     def __repr__(self) -> str:
         return f"Explanation({len(self.names)} contributions, bias={self.bias:.6g}, score={self.score:.6g})"
+
+    def _repr_html_(self) -> str:
+        shown = self.largest(inline.ROWS)
+        largest = float(np.abs(shown.values).max(initial=0.0))
+        parts = [*zip(shown.names, shown.values.tolist(), strict=True), ("bias", self.bias)]
+        who = "" if self.pair is None else f"{self.pair[0]} and {self.pair[1]}: "
+        rows = [(name, f"{value:+.4g}", inline.bar(value, largest)) for name, value in parts]
+        return inline.table(f"{who}score {self.score:+.4g}, the sum of", ("part", "adds", ""), rows)
 
     def largest(self, k: int = 10) -> Explanation:
         """The k largest contributions by size, largest first, and the sum of all others as one."""

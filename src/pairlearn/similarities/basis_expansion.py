@@ -106,14 +106,17 @@ class BasisExpansion(TransformerMixin, BaseEstimator):
 
     def fit_transform(self, X: Any, y: Any = None) -> Floats:
         """Fit and return the features of the training examples, (n, B), without evaluating them twice."""
+        return self.fit_examples(validated_examples(self, X, reset=True), y)
+
+    def fit_examples(self, examples: Examples, y: Any, weights: Floats | None = None) -> Floats:
+        """The same for examples that were checked; weights (n,) count in mean and scale as copies would."""
         self._check()
-        examples = validated_examples(self, X, reset=True)
         kernels = [kernel.resolved(examples) for kernel in self._kernels()]
         self.blocks_ = self._choose(kernels, examples, y)
         raw = evaluate(self.blocks_, examples, self._batching(), self.dtype)
         widths = [len(block) for block in self.blocks_]
         parts = np.split(raw, np.cumsum(widths)[:-1], axis=1)
-        moments = [NORMALISATIONS[self.normalise](part) for part in parts]
+        moments = [NORMALISATIONS[self.normalise](part, weights) for part in parts]
         self.mean_ = np.concatenate([mean for mean, _ in moments])
         self.scale_ = np.concatenate([scale for _, scale in moments])
         return self._normalised(raw)
@@ -239,25 +242,31 @@ def similarity_tags(tags: Any, similarity: Any) -> Any:
 # --------------------------------------------------------------------------- normalisations
 
 
-def mean_norm_moments(raw: Floats) -> tuple[Floats, Floats]:
+def mean_norm_moments(raw: Floats, weights: Floats | None = None) -> tuple[Floats, Floats]:
     """Mean of every feature, and the mean length of centred rows for all of them: two vectors (B,)."""
-    mean = raw.mean(axis=0, dtype=np.float64)
+    mean = _mean(raw, weights)
     step = max(1, 2**20 // max(1, raw.shape[1]))
     lengths = [np.linalg.norm(raw[start : start + step] - mean, axis=1) for start in range(0, len(raw), step)]
-    length = float(np.concatenate(lengths).mean())
+    length = float(_mean(np.concatenate(lengths), weights))
     return mean, np.full(len(mean), length if _varies(length, raw) else 1.0)
 
 
-def z_moments(raw: Floats) -> tuple[Floats, Floats]:
+def z_moments(raw: Floats, weights: Floats | None = None) -> tuple[Floats, Floats]:
     """Mean and standard deviation of every feature, 1 for a constant one: two vectors (B,)."""
-    deviation = raw.std(axis=0, dtype=np.float64)
+    mean = _mean(raw, weights)
+    deviation = np.sqrt(_mean((raw - mean) ** 2, weights))
     constant = deviation <= 10 * np.finfo(raw.dtype).eps * np.abs(raw).max(axis=0, initial=0.0)
-    return raw.mean(axis=0, dtype=np.float64), np.where(constant, 1.0, deviation)
+    return mean, np.where(constant, 1.0, deviation)
 
 
-def no_moments(raw: Floats) -> tuple[Floats, Floats]:
+def no_moments(raw: Floats, weights: Floats | None = None) -> tuple[Floats, Floats]:
     """Features stay as they are: zeros and ones (B,)."""
     return np.zeros(raw.shape[1]), np.ones(raw.shape[1])
+
+
+def _mean(values: Floats, weights: Floats | None) -> Any:
+    """Σ w v / Σ w over the first axis, in float64."""
+    return values.mean(axis=0, dtype=np.float64) if weights is None else np.average(values, axis=0, weights=weights)
 
 
 def _varies(length: float, raw: Floats) -> bool:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from collections.abc import Iterator
+from dataclasses import replace
+from hashlib import blake2b
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from pairlearn.errors import InputError
-from pairlearn.examples import count_examples, refuse_nonfinite
+from pairlearn.examples import count_examples, refuse_nonfinite, take_examples
 from pairlearn.interrupts import delayed
-from pairlearn.similarities.basis_expansion import BasisExpansion, similarity_tags
+from pairlearn.similarities.bases import count_bases
+from pairlearn.similarities.basis_expansion import BasisExpansion, is_precomputed, similarity_tags
 from pairlearn.similarities.blocks import Progress, validated_examples
 from pairlearn.types import Floats, Ints
 from pairlearn.words import counted
@@ -88,13 +94,16 @@ class BasisSVC(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from examples of any kind and their classes (numbers or strings)."""
+        """Learn from examples of any kind and their classes (numbers or strings).
+
+        sample_weight: (n,), ≥ 0; a weight of 2 is the example twice, 0 is none. Equal rows of numbers count as one
+        example with their weights together, so that none becomes a basis twice.
+        """
         self._check()
         examples = validated_examples(self, X, reset=True)
         labels = check_classes(y, count_examples(examples))
-        expansion = self.expansion()
-        features = expansion.fit_transform(examples, labels)
-        machine = self.machine().fit(features, labels, sample_weight=sample_weight)
+        expansion, features, given = self.expanded(examples, labels, sample_weight)
+        machine = self.solved(features, given)
         used = np.any(machine.coef_ != 0.0, axis=0)
         self.expansion_ = expansion.keep(used)
         self.coef_ = np.ascontiguousarray(machine.coef_[:, used])
@@ -107,6 +116,25 @@ class BasisSVC(ClassifierMixin, BaseEstimator):
         """The expansion that `fit` will fit."""
         names = set(BasisExpansion().get_params(deep=False))
         return BasisExpansion(**{name: value for name, value in self.get_params(deep=False).items() if name in names})
+
+    def expanded(
+        self, examples: Any, labels: Any, sample_weight: Any = None
+    ) -> tuple[BasisExpansion, Floats, Weighted]:
+        """The fitted expansion, and the features of what there is to learn from."""
+        given = Weighted.of(examples, labels, sample_weight, distinct=self._may_merge(examples))
+        expansion = self.expansion()
+        if self.n_bases is not None:
+            expansion.n_bases = min(count_bases(self.n_bases, len(labels)), len(given.labels))
+        features = expansion.fit_examples(given.examples, given.labels, given.weights)
+        expansion.blocks_ = tuple(replace(block, index=given.rows[block.index]) for block in expansion.blocks_)
+        return expansion, features, given
+
+    def solved(self, features: Floats, given: Weighted) -> Any:
+        """The linear machine fitted on the features."""
+        machine, weights = self.machine(), given.weights
+        if self.class_weight == "balanced" and weights is not None:
+            machine, weights = machine.set_params(class_weight=None), given.balanced()
+        return machine.fit(features, given.labels, sample_weight=weights)
 
     def machine(self) -> Any:
         """The linear machine that `fit` will fit on the features."""
@@ -144,6 +172,10 @@ class BasisSVC(ClassifierMixin, BaseEstimator):
         winner: Ints = (values > 0).astype(np.int64) if values.ndim == 1 else values.argmax(axis=1)
         return self.classes_[winner]
 
+    def _may_merge(self, examples: Any) -> bool:
+        """Whether equal examples can be found, and which rows are bases is not said by their numbers."""
+        return isinstance(self.bases, str) and not is_precomputed(self.similarity) and is_rows(examples)
+
     def _check(self) -> None:
         if not isinstance(self.C, (int, float, np.number)) or not 0 < self.C < np.inf:
             raise InputError(f"C must be > 0, got {self.C!r}; try C=1.0")
@@ -152,6 +184,77 @@ class BasisSVC(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         return similarity_tags(super().__sklearn_tags__(), self.similarity)
+
+
+class Weighted(NamedTuple):
+    """Examples, classes and weights (None: all 1), and the row that each example had among those given."""
+
+    examples: Any
+    labels: Any
+    weights: Floats | None
+    rows: Ints
+
+    @classmethod
+    def of(cls, examples: Any, labels: Any, sample_weight: Any, *, distinct: bool) -> Weighted:
+        """Without what weighs nothing; `distinct`: equal examples of one class as one, in an order of their own.
+
+        So weighted examples and the same ones repeated become the same problem, to the last bit.
+        """
+        n = len(labels)
+        weights = None if sample_weight is None else _checked_weights(sample_weight, n)
+        if not distinct or (weights is None and len(_groups(examples, labels)[0]) == n):
+            return cls(examples, labels, weights, np.arange(n))
+        kept = np.arange(n) if weights is None else np.flatnonzero(weights)
+        rows, group = _groups(take_examples(examples, kept), labels[kept])
+        totals = np.bincount(group, weights=None if weights is None else weights[kept])
+        rows = kept[rows]
+        return cls(
+            take_examples(examples, rows), check_classes(labels[rows], len(rows)), totals.astype(np.float64), rows
+        )
+
+    def balanced(self) -> Floats:
+        """The weights with the classes as heavy as each other: w_i · Σ w / (classes · Σ w of its class)."""
+        assert self.weights is not None
+        _, codes = np.unique(self.labels, return_inverse=True)
+        totals = np.bincount(codes, self.weights)
+        return self.weights * (self.weights.sum() / (len(totals) * totals))[codes]
+
+
+def is_rows(examples: Any) -> bool:
+    """Whether examples are rows of numbers, dense or sparse."""
+    return (isinstance(examples, np.ndarray) and examples.ndim == 2) or sparse.issparse(examples)
+
+
+def _groups(examples: Any, labels: Any) -> tuple[Ints, Ints]:
+    """First row of every different example and class, in an order by content alone, and which of them each row is."""
+    _, codes = np.unique(labels, return_inverse=True)
+    contents = zip(_contents(examples), codes.tolist(), strict=True)
+    keys = [blake2b(b"%d " % code + row, digest_size=16).hexdigest() for row, code in contents]
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    return first, group.ravel()
+
+
+def _contents(examples: Any) -> Iterator[bytes]:
+    """Every row as bytes, the same for equal rows: −0.0 is 0.0, and of sparse rows the zeros are left out."""
+    if not sparse.issparse(examples):
+        yield from ((np.asarray(row, dtype=np.float64) + 0.0).tobytes() for row in examples)
+        return
+    rows = sparse.csr_array(examples, dtype=np.float64, copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    for start, end in pairwise(rows.indptr.tolist()):
+        yield rows.indices[start:end].astype(np.int64).tobytes() + rows.data[start:end].tobytes()
+
+
+def _checked_weights(sample_weight: Any, n: int) -> Floats:
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n,):
+        raise InputError(f"sample_weight.shape == {weights.shape}, expected {(n,)}: one weight per example")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise InputError("sample_weight must be finite and ≥ 0; drop examples of unknown weight")
+    if not weights.any():
+        raise InputError("all weights of examples are zero; give some of them a weight > 0")
+    return weights
 
 
 def check_classes(y: Any, n_examples: int) -> Any:

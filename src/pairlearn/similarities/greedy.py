@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from pairlearn.errors import InputError
 from pairlearn.examples import count_examples, take_examples
 from pairlearn.kernels import as_kernel
-from pairlearn.similarities.basis_svc import BasisSVC, check_classes
+from pairlearn.similarities.basis_svc import BasisSVC, Weighted, check_classes
 from pairlearn.similarities.blocks import name_of, validated_examples
 from pairlearn.types import Examples, Floats
 
@@ -34,7 +34,7 @@ class _Fold:
 
     train: dict[str, Floats]
     test: dict[str, Floats]
-    y_train: Any
+    given: Weighted
     y_test: Any
 
 
@@ -142,12 +142,13 @@ def _fold(machine: BasisSVC, named: dict[str, Any], examples: Examples, labels: 
     features: dict[str, Floats] = {}
     held: dict[str, Floats] = {}
     for name, similarity in named.items():
-        expansion = clone(machine).set_params(similarity=similarity).expansion()
-        features[name] = expansion.fit_transform(seen, labels[train])
+        expansion, features[name], given = (
+            clone(machine).set_params(similarity=similarity).expanded(seen, labels[train])
+        )
         held[name] = expansion.transform(unseen)
-    return _Fold(features, held, labels[train], labels[test])
+    return _Fold(features, held, given, labels[test])
 
 
 def _accuracy(machine: BasisSVC, fold: _Fold, names: list[str]) -> float:
-    model = machine.machine().fit(np.hstack([fold.train[name] for name in names]), fold.y_train)
+    model = machine.solved(np.hstack([fold.train[name] for name in names]), fold.given)
     return float(model.score(np.hstack([fold.test[name] for name in names]), fold.y_test))

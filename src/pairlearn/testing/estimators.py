@@ -1,9 +1,8 @@
 """Laws of estimators on pairs: what scikit-learn expects of every estimator, and what pairs expect of these.
 
-scikit-learn's own `check_estimator` feeds rows of numbers, which no pair estimator takes; these laws try the same
-habits (parameters, cloning, pickling, refusals) on `Pairs`, and what is special to them: a score belongs to one pair,
-whatever stands beside it, and swapping a pair keeps it or turns its sign. Labels, weights and quality of what is learnt
-are not judged here.
+These laws try habits (parameters, cloning, pickling, refusals) on the pairs that an estimator is for, and what is
+special to pairs: a score belongs to one pair, whatever stands beside it, and swapping a pair keeps it or turns its
+sign. scikit-learn's own checks follow them (`scikit`). Quality of what is learnt is not judged here.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from pairlearn.errors import InputError
 from pairlearn.pairs import Pairs, all_pairs
 from pairlearn.testing.laws import Law, LawError, require, require_close, require_error, sample, try_all
+from pairlearn.testing.scikit import LEARNING, try_scikit
 from pairlearn.types import Floats, Ints
 
 
@@ -61,8 +61,19 @@ class Trial:
         return np.asarray(self.pairs)
 
 
-def check_pair_estimator(estimator: Any, pairs: Pairs | None = None, y: Any = None, **fit_params: Any) -> None:
+def check_pair_estimator(
+    estimator: Any,
+    pairs: Pairs | None = None,
+    y: Any = None,
+    *,
+    expected_failed_checks: Mapping[str, str] | None = None,
+    **fit_params: Any,
+) -> None:
     """Try every law of estimators on pairs; raise a LawError for the first that is broken.
+
+    Then scikit-learn's own checks as far as they make sense for pairs (`pairlearn.testing.scikit`), on `Pairs` and on
+    arrays (n, 2, d), by names such as check_methods_subset_invariance; those on data only for an estimator that needs
+    no `fit_params`. `expected_failed_checks` are names of such checks, each with the reason why it must fail.
 
     Without pairs it is fitted on 66 pairs of 12 examples of 4 classes in three dimensions, labelled +1 (same class) and
     −1; pass others, of rows of numbers, where the estimator needs them (y antisymmetric for a ranker).
@@ -73,7 +84,10 @@ def check_pair_estimator(estimator: Any, pairs: Pairs | None = None, y: Any = No
     _check_estimator(estimator)
     made, labels = training_pairs()
     given = made if pairs is None else pairs, labels if y is None else y
-    try_all(ESTIMATOR_LAWS, Trial(_seeded(estimator), *given, fit_params))
+    trial = Trial(_seeded(estimator), *given, fit_params)
+    try_all(ESTIMATOR_LAWS, trial)
+    left_out = set(expected_failed_checks or ()) | set(() if trial.learns else LEARNING)
+    try_scikit(trial.estimator, left_out, data=not fit_params)
 
 
 def _check_estimator(estimator: Any) -> None:

@@ -1,4 +1,4 @@
-"""`pairlearn demo`: learn to tell unseen classes apart, better with every class seen in training."""
+"""`pairlearn demo`: what pairlearn does, on invented classes and on things that everybody knows."""
 
 from __future__ import annotations
 
@@ -9,17 +9,32 @@ import typer
 
 
 def demo(
-    out_dir: Annotated[Path, typer.Option(help="Directory for det.png and results.json.")] = Path("pairlearn-demo"),
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="[NAME]",
+            help="classes (tell apart what was never seen, better with every class), digits (handwritten), records "
+            "(products with typing errors), matches (rock, paper, scissors).",
+        ),
+    ] = "classes",
+    out_dir: Annotated[
+        Path | None,
+        typer.Option(help="Directory for tables, page and pictures.", show_default="pairlearn-demo, or pairlearn-NAME"),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the data.")] = 0,
     quick: Annotated[bool, typer.Option("--quick", hidden=True)] = False,
 ) -> None:
-    """Learn from more and more classes and test on classes never seen, in under a minute.
+    """Show what pairlearn does in half a minute: unseen classes, or digits, records, matches.
 
-    Writes DET curves (det.png) and the figures (results.json).
+    All but the first write their tables, run three commands on them, and end with a page and the commands to type.
     """
     options = dict(locals())
+    from pairlearn.cli.demos import classes, demo
     from pairlearn.cli.run import Run
-    from pairlearn.cli.steps import demonstrating
 
-    sizes = demonstrating.QUICK if quick else demonstrating.Sizes()
-    demonstrating.demonstrate(Run("demo", options).out, out_dir, seed, sizes)
+    run = Run("demo", options)
+    if name == "classes":
+        sizes = classes.QUICK if quick else classes.Sizes()
+        classes.demonstrate(run.out, out_dir or Path("pairlearn-demo"), seed, sizes)
+    else:
+        demo.show(run.out, demo.find(name), out_dir or Path(f"pairlearn-{name}"), seed)

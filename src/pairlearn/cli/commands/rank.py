@@ -147,6 +147,9 @@ def order(
     model: Ranker,
     examples: KnownExamples = None,
     out: TableOut = Path("-"),
+    page: Annotated[
+        Path | None, typer.Option("--report", help="Page with the order and who comes before whom (.html).")
+    ] = None,
     table_options: TableOptions = TableOptions(),
     force: Force = False,
     as_json: AsJson = False,
@@ -158,9 +161,12 @@ def order(
 
     run = Run("rank order", options, as_json)
     run.check_table(out, force=force)
+    ranking.check_page(run, page, force=force)
     machine, about = ranking.ranker_of(run, model)
     known = ranking.known_examples(run, model, about, examples, table_options.columns())
     ranked, columns = ranking.in_order(machine, known)
     result = {"model": str(model), **ranking.ranking_facts(ranked, columns, known.ids)}
     ranking.show_ranking(run.beside(out), columns, result)
+    if page is not None:
+        ranking.write_page(run, page, machine, known, ranked, columns, result)
     run.deliver(out, columns, f"{len(known.ids):,} ranks", result, {"ranking": columns["id"]})

@@ -25,6 +25,7 @@ from pairlearn.data.files.sources import find_source
 from pairlearn.data.layout import Columns
 from pairlearn.data.tables import ExampleTable, PairTable
 from pairlearn.data.texts import Texts
+from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
 from pairlearn.machines.ranking import Ranking
 from pairlearn.pairs import Pairs
@@ -216,10 +217,39 @@ def show_ranking(console: Console, columns: Mapping[str, Any], found: Mapping[st
         groups = counted(len(found["ties"]), "group shares a rank", "groups share a rank")
         within = "their scores differ by no more than the solver's tolerance"
         say(console, f"{groups}, such as {first}: {within}; a smaller --tol or another --C may tell them apart")
-    say(console, _cycles(found))
+    say(console, cycles_words(found))
 
 
-def _cycles(found: Mapping[str, Any]) -> str:
+def check_page(run: Run, page: Path | None, *, force: bool) -> None:
+    """Refuse a page that cannot be written before the work begins."""
+    run.check_outputs(page, force=force)
+    if page is not None:
+        from pairlearn.report.html import environment
+
+        environment()
+
+
+def write_page(
+    run: Run,
+    page: Path,
+    machine: pl.PairRanker,
+    known: ExampleTable,
+    ranking: Ranking,
+    columns: Mapping[str, Any],
+    found: Mapping[str, Any],
+) -> None:
+    """The order, and who comes before whom among the first of it."""
+    from pairlearn.report.ranking import MOST, ranking_page
+
+    first = ranking.order[:MOST]
+    left, right = np.repeat(first, len(first)), np.tile(first, len(first))
+    relation = machine.decision_function(Pairs(known.examples, left, right)).reshape(len(first), -1)
+    rows = list(zip(columns["rank"].tolist(), columns["id"], columns["score"].tolist(), strict=True))
+    write_whole(page, ranking_page(rows, relation, cycles_words(found)).encode(errors="replace"))
+    run.note(f"page written to {page}")
+
+
+def cycles_words(found: Mapping[str, Any]) -> str:
     """What runs in circles, in words."""
     if found["cycles"] is None:
         return "too many examples to count cycles"

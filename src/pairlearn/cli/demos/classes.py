@@ -21,9 +21,9 @@ from rich.table import Table
 
 import pairlearn as pl
 from pairlearn.cli.comparison import MODEL, baselines, curves_of, show_verdict, titled, verdict
+from pairlearn.cli.demos.demo import check_directory
 from pairlearn.cli.terminal import GapBar, percent, progress_bar, say, table
 from pairlearn.data.writing import write_whole
-from pairlearn.errors import InputError
 from pairlearn.evaluation import DetCurve, Scores, equal_error_rate
 from pairlearn.pairs import Pairs
 from pairlearn.types import Floats, Ints
@@ -65,8 +65,7 @@ class Row:
 
 def demonstrate(console: Console, out_dir: Path, seed: int, sizes: Sizes) -> None:
     """Learn, show, write DET curves and figures."""
-    if out_dir.exists() and not out_dir.is_dir():
-        raise InputError(f"{out_dir} is a file; name a directory with --out-dir")
+    check_directory(out_dir)
     say(console, "", lead=TASK)
     rows, systems = _learn(sizes, seed)
     curves = curves_of(systems)
