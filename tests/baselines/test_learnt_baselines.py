@@ -32,7 +32,7 @@ from pairlearn.baselines import (
     run_baselines,
 )
 from pairlearn.baselines.baseline import best_threshold
-from pairlearn.baselines.covariances import covariance
+from pairlearn.baselines.covariances import covariance, covariance_of_differences
 from pairlearn.baselines.training import training_rows
 from pairlearn.errors import ConflictWarning, InputError
 
@@ -120,12 +120,19 @@ def test_automatic_shrinkage_is_that_of_ledoit_and_wolf() -> None:
     rho = ledoit_wolf_shrinkage(rows, assume_centered=True)
     C = rows.T @ rows / 30
     expected = (1 - rho) * C + rho * np.trace(C) / 7 * np.eye(7)
-    np.testing.assert_allclose(covariance([rows], "auto"), expected)
-    np.testing.assert_allclose(covariance([rows[:11], rows[11:]], "auto"), expected)
+    np.testing.assert_allclose(covariance(rows, "auto"), expected)
     assert 0 < rho < 1
-    # Half as many independent rows ask for twice the shrinkage.
-    twice = (1 - 2 * rho) * C + 2 * rho * np.trace(C) / 7 * np.eye(7)
-    np.testing.assert_allclose(covariance([rows], "auto", most=15), twice)
+
+
+@pytest.mark.parametrize("far", [0.0, 1e4])
+def test_differences_of_pairs_have_the_covariance_of_their_rows_but_count_no_more_than_the_examples(far: float) -> None:
+    training = training_rows(PAIRS.with_examples(X + far), Y)
+    for sign in (1, -1):
+        rows = np.vstack(list(training.differences(sign)))
+        C, n, m = rows.T @ rows / len(rows), len(rows), len(training.rows)
+        rho = ledoit_wolf_shrinkage(rows, assume_centered=True) * n / min(n, m)
+        expected = (1 - rho) * C + rho * np.trace(C) / 4 * np.eye(4)
+        np.testing.assert_allclose(covariance_of_differences(training, sign, "auto"), expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("k", [1, 2, 4])

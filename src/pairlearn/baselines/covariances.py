@@ -7,8 +7,8 @@ examples first: a number of components or the share of variance to keep.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Literal
+from collections.abc import Callable, Iterable
+from typing import Literal
 
 import numpy as np
 from scipy import sparse
@@ -40,24 +40,38 @@ def residuals(training: TrainingRows) -> tuple[Floats, Ints]:
     return training.rows[shared] - means[training.groups[shared]], of_row[shared]
 
 
-def covariance(blocks: Iterable[Floats], shrinkage: Shrinkage, most: int | None = None) -> Floats:
-    """Mean of xxᵀ over the rows of all blocks, shrunk, (d, d); `most` caps the number of independent rows.
+def covariance(rows: Floats, shrinkage: Shrinkage) -> Floats:
+    """Mean of xxᵀ over the rows, shrunk, (d, d)."""
+    return _shrunk(rows.T @ rows / len(rows), lambda: _mean_fourth([rows]), len(rows), shrinkage)
 
-    Rows come in blocks so that differences of millions of pairs are never held at once. Pairs share examples, so
-    their differences are not independent: n pairs of m examples tell no more than m rows, and without `most` automatic
-    shrinkage would trust them too much.
+
+def covariance_of_differences(training: TrainingRows, sign: int, shrinkage: Shrinkage) -> Floats:
+    """Mean of (a − b)(a − b)ᵀ over the pairs with this label, shrunk, (d, d), as XᵀLX, L the Laplacian of the pairs.
+
+    n pairs of m examples cost n·d + m·d² that way instead of n·d². Pairs share examples, so their differences are not
+    independent: n pairs of m examples tell no more than m rows, or automatic shrinkage would trust them too much.
     """
+    chosen, X = training.labels == sign, training.rows - training.rows.mean(axis=0)
+    left, right = training.left[chosen], training.right[chosen]
+    n, m = len(left), len(X)
+    joined = sparse.coo_array((np.ones(n), (left, right)), shape=(m, m)).tocsr()
+    degrees = np.bincount(left, minlength=m) + np.bincount(right, minlength=m)
+    C = X.T @ (degrees[:, None] * X - joined @ X - joined.T @ X) / n
+    return _shrunk((C + C.T) / 2.0, lambda: _mean_fourth(training.differences(sign)), min(n, m), shrinkage)
+
+
+def _shrunk(C: Floats, fourth: Callable[[], float], n: int, shrinkage: Shrinkage) -> Floats:
+    """C mixed with a multiple of the identity; `fourth` gives the mean of ‖x‖⁴, n is the number of independent rows."""
     if shrinkage != "auto" and not 0.0 <= shrinkage <= 1.0:
         raise InputError(f'shrinkage must lie in [0, 1] or be "auto", got {shrinkage!r}; try "auto"')
-    total: Any = 0.0
-    fourth, n = 0.0, 0
-    for rows in blocks:
-        total = total + rows.T @ rows
-        fourth += float(np.sum(np.einsum("ij,ij->i", rows, rows) ** 2))
-        n += len(rows)
-    C: Floats = np.asarray(total) / n
-    rho = ledoit_wolf(C, fourth / n, min(n, most or n)) if shrinkage == "auto" else shrinkage
+    rho = ledoit_wolf(C, fourth(), n) if shrinkage == "auto" else shrinkage
     return (1.0 - rho) * C + rho * (np.trace(C) / len(C)) * np.eye(len(C))
+
+
+def _mean_fourth(blocks: Iterable[Floats]) -> float:
+    """Mean of ‖x‖⁴ over the rows of all blocks: differences of millions of pairs are never held at once."""
+    squares = np.concatenate([np.einsum("ij,ij->i", rows, rows) for rows in blocks])
+    return float(np.mean(squares**2))
 
 
 def ledoit_wolf(C: Floats, fourth: float, n: int) -> float:

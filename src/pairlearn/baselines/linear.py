@@ -67,7 +67,7 @@ class WCCNBaseline(MetricBaseline):
         # A row weighs 1 / size, so that every class counts the same; mean weight 1 keeps the scale.
         weights = 1.0 / sizes
         rows = rows * np.sqrt(weights / weights.mean())[:, None]
-        return inverse_root(covariance([rows], self.shrinkage), "within-class")
+        return inverse_root(covariance(rows, self.shrinkage), "within-class")
 
 
 class RCABaseline(MetricBaseline):
@@ -91,4 +91,4 @@ class RCABaseline(MetricBaseline):
         self.threshold = threshold
 
     def _projection(self, training: TrainingRows) -> Floats:
-        return inverse_root(covariance([residuals(training)[0]], self.shrinkage), "within-class")
+        return inverse_root(covariance(residuals(training)[0], self.shrinkage), "within-class")

@@ -16,6 +16,7 @@ from pairlearn.baselines.covariances import (
     Shrinkage,
     class_means,
     covariance,
+    covariance_of_differences,
     inverse_root,
     residuals,
 )
@@ -34,7 +35,7 @@ def scatters(training: TrainingRows, shrinkage: Shrinkage) -> tuple[Floats, Floa
     if len(sizes) < 2:
         raise InputError("all training examples fall into one class; add examples of others, or pass classes=…")
     rows, _ = residuals(training)
-    within = covariance([rows], shrinkage) * (len(rows) / (len(training.rows) - len(sizes)))
+    within = covariance(rows, shrinkage) * (len(rows) / (len(training.rows) - len(sizes)))
     spread = np.sqrt(sizes)[:, None] * (means - training.rows.mean(axis=0))
     return within, spread.T @ spread, sizes
 
@@ -144,7 +145,7 @@ class KISSMEBaseline(QuadraticBaseline):
         return vectors
 
     def _precision(self, training: TrainingRows, sign: int) -> Floats:
-        C = covariance(training.differences(sign), self.shrinkage, most=len(training.rows))
+        C = covariance_of_differences(training, sign, self.shrinkage)
         W = inverse_root(C, "positive pairs'" if sign > 0 else "negative pairs'")
         return W @ W.T
 

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from pairlearn.baselines.registry import fit_baseline, fit_scores
+from pairlearn.baselines.registry import fit_scores
 from pairlearn.baselines.training import joined_classes
 from pairlearn.errors import InputError
 from pairlearn.features import note_features
@@ -84,7 +84,7 @@ def cross_fit(
     folds = _folds(pairs, classes, n_folds, seed)
     left, right = (folds[column] for column in pairs.columns)
     kept = np.flatnonzero(left == right)
-    models = {name: fit_baseline(name, pairs, labels, classes) for name in names}
+    models = {name: fit_scores(name, pairs, labels, classes) for name in names}
     scores = np.zeros((len(kept), len(names)))
     for fold in range(int(folds.max()) + 1):
         inside, outside = kept[left[kept] == fold], np.flatnonzero((left != fold) & (right != fold))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from pairlearn.baselines.registry import fit_baseline
+from pairlearn.baselines.registry import fit_scores
 from pairlearn.errors import InputError
 from pairlearn.evaluation import EER, Scores
 from pairlearn.evaluation.intervals import Options, best_sample
@@ -181,7 +181,7 @@ class BaselineFit:
         """Fit and score."""
         began, rung = time.perf_counter(), self.rung
         try:
-            model = fit_baseline(self.name, rung.training, rung.labels, rung.classes)
+            model = fit_scores(self.name, rung.training, rung.labels, rung.classes)
             return [Trial.on(rung, self.name, status="fitted", **_judge(model, rung, scoring, began))]
         except FAILURES as error:
             return [Trial.failed(rung, self.name, error)]
