@@ -56,6 +56,13 @@ class Stack:
         models = {name: self.models[name] for name in names}
         return Stack(models, _with(self.pairs, self.pairs.invariant[:, places]), self.labels)
 
+    def joined(self, other: Stack) -> Stack:
+        """These baselines and others on the same pairs."""
+        assert self.pairs.invariant is not None
+        assert other.pairs.invariant is not None
+        scores = np.hstack([self.pairs.invariant, other.pairs.invariant])
+        return Stack({**self.models, **other.models}, _with(self.pairs, scores), self.labels)
+
     @property
     def view(self) -> ModelScores:
         """The baselines as a view of pairs."""

@@ -43,14 +43,14 @@ class Result(Generic[What]):
 
 
 def mean_results(trials: Iterable[Trial]) -> list[Result[Any]]:
-    """Means over the splits of one rung, best score first; only what succeeded on as many splits as any other.
+    """Means over the splits of one rung, best score first; only what told something on as many splits as any other.
 
     A setting that failed or had no time on some split would otherwise be compared on easier classes than the rest.
     Equal scores: the machine that is more regular first, then by name, so that the order is always the same.
     """
     found: dict[Setting | str, list[Trial]] = {}
     for trial in trials:
-        if trial.succeeded:
+        if trial.tells:
             found.setdefault(trial.what, []).append(trial)
     most = max(map(len, found.values()), default=0)
     means = [_mean(what, those) for what, those in found.items() if len(those) == most]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
@@ -17,6 +16,7 @@ from pairlearn.evaluation import EER, Scores
 from pairlearn.evaluation.intervals import Options, best_sample
 from pairlearn.kernels import Gram
 from pairlearn.machines.pair_svc import PairSVC
+from pairlearn.selection.search.clock import now
 from pairlearn.selection.search.development import Rung
 from pairlearn.selection.search.settings import Family, Setting, Space
 from pairlearn.selection.search.sizes import STAGES, Size, Stage
@@ -28,6 +28,8 @@ FAILURES = (InputError, MemoryError, np.linalg.LinAlgError)
 """What a setting may do without ending the search: it is noted as a failed trial."""
 SHORTEST_FIT = 0.1
 """Seconds that every fit gets, however little time is left: enough for one outer step."""
+NEAR = 0.1
+"""Largest KKT gap of a fit whose error rate says something of its setting: a tenth of the margin."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,11 @@ class Trial:
     def succeeded(self) -> bool:
         """Whether there is an error rate."""
         return self.eer is not None
+
+    @property
+    def tells(self) -> bool:
+        """Whether its error rate is that of its setting: a fit broken off early has lost nothing, it was not played."""
+        return self.succeeded and (self.gap is None or self.status == Status.CONVERGED or self.gap <= NEAR)
 
     @property
     def what(self) -> Setting | str:
@@ -137,6 +144,11 @@ class MachinePath:
     seconds: float | None
     options: dict[str, Any]
 
+    @property
+    def what(self) -> Setting:
+        """Its most expensive setting, by which its seconds are foreseen."""
+        return self.family.at(max(self.Cs))
+
     def run(self, space: Space, scoring: Scorer) -> list[Trial]:
         """Fit and score; Cs for which there is no time left get no trial, those after a failure a failed one."""
         trials: list[Trial] = []
@@ -149,17 +161,17 @@ class MachinePath:
         return trials
 
     def _run_into(self, trials: list[Trial], space: Space, scoring: Scorer) -> None:
-        began = time.perf_counter()
+        began = now()
         machine = space.machine(self.family, self.scale, self.gram, **{"warm_start": True, **self.options})
         for C in sorted(self.Cs, reverse=True):
-            left = None if self.seconds is None else self.seconds - (time.perf_counter() - began)
+            left = None if self.seconds is None else self.seconds - (now() - began)
             if left is not None and left < 0 and trials:
                 break
             machine.set_params(C=C / self.scale, time_budget=None if left is None else max(SHORTEST_FIT, left))
             trials.append(self._fit(machine, C, scoring))
 
     def _fit(self, machine: PairSVC, C: float, scoring: Scorer) -> Trial:
-        began, rung = time.perf_counter(), self.rung
+        began, rung = now(), self.rung
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the status says the same
             machine.fit(rung.training, rung.labels)
@@ -177,9 +189,14 @@ class BaselineFit:
     rung: Rung
     name: str
 
+    @property
+    def what(self) -> str:
+        """Its name."""
+        return self.name
+
     def run(self, space: Space, scoring: Scorer) -> list[Trial]:
         """Fit and score."""
-        began, rung = time.perf_counter(), self.rung
+        began, rung = now(), self.rung
         try:
             model = fit_scores(self.name, rung.training, rung.labels, rung.classes)
             return [Trial.on(rung, self.name, status="fitted", **_judge(model, rung, scoring, began))]
@@ -195,4 +212,4 @@ def _judge(model: Any, rung: Rung, scoring: Scorer, began: float) -> dict[str, f
     sample, _ = best_sample(scores, Options(), eer.measure)
     found = None if sample is None else sample.quick_interval(eer.measure)
     limits = {} if found is None else {"low": found.low, "high": found.high}
-    return {"eer": rate, "score": score, "seconds": time.perf_counter() - began, **limits}
+    return {"eer": rate, "score": score, "seconds": now() - began, **limits}

@@ -1,0 +1,51 @@
+"""The seconds of a search: how many are left, and what a piece of work is expected to take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+GROWTH = 1.3
+"""Seconds of a fit grow like pairs to this power."""
+
+
+def now() -> float:
+    """Seconds of a clock that never goes back; everything here asks this one, so that tests can put in their own."""
+    return time.perf_counter()
+
+
+class Clock:
+    """Seconds of a search, those before a resumption included; `budget` None is without end."""
+
+    def __init__(self, budget: float | None, spent: float = 0.0) -> None:
+        self.budget = budget
+        self._began = now() - spent
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds so far."""
+        return now() - self._began
+
+    def share(self, share: float) -> float | None:
+        """When this share of the budget is spent, in seconds of the clock; None for no end."""
+        return None if self.budget is None else share * self.budget
+
+    def left(self, until: float | None) -> float | None:
+        """Seconds until then; None for no end."""
+        return None if until is None else max(0.0, until - self.elapsed)
+
+
+def expected_seconds(known: Iterable[tuple[int, float]], n_pairs: int) -> float | None:
+    """What work takes on n pairs, from (pairs, seconds) of the same work: t · (n / n_t)^GROWTH of the nearest; or None.
+
+    The nearest in the number of pairs, since every extrapolation is a guess; the slowest of several as near, since
+    what takes longer than expected is a broken promise, and what ends early only leaves time.
+
+    >>> expected_seconds([(100, 0.5), (1000, 4.0)], 1000), expected_seconds([], 10)
+    (4.0, None)
+    """
+    found = [(max(n, n_pairs) / max(1, min(n, n_pairs)), n, -seconds) for n, seconds in known]
+    if not found:
+        return None
+    _, n, seconds = min(found)
+    return float(-seconds * (n_pairs / max(1, n)) ** GROWTH)
