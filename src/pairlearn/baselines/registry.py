@@ -83,7 +83,7 @@ def run_baselines(
     skipped: dict[str, str] = {}
     for name in BASELINES if names is None else names:
         if before is not None and not before(name):
-            skipped[name] = "not wanted"
+            skipped[name] = "left out"
             continue
         try:
             scores[name] = fit_scores(name, train_pairs, y, classes).decision_function(test_pairs)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 
 GROWTH = 1.3
-"""Seconds of a fit grow like pairs to this power."""
+"""Seconds of a machine's fit grow like pairs to this power; those of baselines like pairs."""
 
 
 def now() -> float:
@@ -30,13 +30,18 @@ class Clock:
         """When this share of the budget is spent, in seconds of the clock; None for no end."""
         return None if self.budget is None else share * self.budget
 
+    def share_of_rest(self, share: float) -> float | None:
+        """When this share of what is left of the budget is spent."""
+        left = self.left(self.budget)
+        return None if left is None else self.elapsed + share * left
+
     def left(self, until: float | None) -> float | None:
         """Seconds until then; None for no end."""
         return None if until is None else max(0.0, until - self.elapsed)
 
 
-def expected_seconds(known: Iterable[tuple[int, float]], n_pairs: int) -> float | None:
-    """What work takes on n pairs, from (pairs, seconds) of the same work: t · (n / n_t)^GROWTH of the nearest; or None.
+def expected_seconds(known: Iterable[tuple[int, float]], n_pairs: int, growth: float = GROWTH) -> float | None:
+    """What work takes on n pairs, from (pairs, seconds) of the same work: t · (n / n_t)^growth of the nearest; or None.
 
     The nearest in the number of pairs, since every extrapolation is a guess; the slowest of several as near, since
     what takes longer than expected is a broken promise, and what ends early only leaves time.
@@ -48,4 +53,4 @@ def expected_seconds(known: Iterable[tuple[int, float]], n_pairs: int) -> float 
     if not found:
         return None
     _, n, seconds = min(found)
-    return float(-seconds * (n_pairs / max(1, n)) ** GROWTH)
+    return float(-seconds * (n_pairs / max(1, n)) ** growth)

@@ -71,12 +71,16 @@ class Fitted(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Finish:
-    """The last steps for one setting, chosen at one number of examples per class; `held` None is without a test."""
+    """The last steps for one setting, chosen at one number of examples per class; `held` None is without a test.
+
+    `rivals` are the baselines to test beside it in any case, others if there is time.
+    """
 
     runner: Runner
     setting: Setting
     epcr: int
     held: Held | None
+    rivals: tuple[str, ...] = ()
 
     # -- what it will take
 
@@ -85,9 +89,8 @@ class Finish:
         fit = self._seconds(size)
         if self.held is None:
             return Tail(size, fit, 0.0, 0.0)
-        names = [] if self.runner.space.precomputed else list(BASELINES)
         n_pairs = self.runner.data.n_pairs(size)
-        test = sum(self.runner.expected(name, n_pairs) or 0.0 for name in names)
+        test = sum(self.runner.expected(name, n_pairs) or 0.0 for name in self.rivals)
         return Tail(size, fit, test, self._seconds(self._widened(size)))
 
     def _seconds(self, size: Size) -> float:
@@ -173,19 +176,19 @@ class Finish:
         if abs(int(labels.sum())) == len(labels):
             return {}, {}
         own, training = Scores.of(found.machine, pairs, labels, self.held.classes), found.training
-        names = [] if self.runner.space.precomputed else list(BASELINES)
-        values, skipped = run_baselines(
-            training.pairs, training.labels, pairs, classes=training.classes, names=names, before=self._in_time
-        )
-        return {MODEL: own, **{name: replace(own, values=each) for name, each in values.items()}}, skipped
+        names = [] if self.runner.space.precomputed else list(dict.fromkeys([*self.rivals, *BASELINES]))
+        spare = CAUTION * self._seconds(self._widened(found.size))
 
-    def _in_time(self, name: str) -> bool:
-        """Whether a baseline of the final test is expected to end within the budget."""
-        left = self.runner.clock.left(self.runner.clock.budget)
-        if left is None:
-            return True
-        expected = self.runner.expected(name, self.runner.data.n_pairs(self._sizes()[-1])) or 0.0
-        return expected <= left
+        def in_time(name: str) -> bool:
+            left = self.runner.clock.left(self.runner.clock.budget)
+            expected = self.runner.expected(name, len(training.pairs)) or 0.0
+            return left is None or expected <= (left if name in self.rivals else left - spare)
+
+        values, skipped = run_baselines(
+            training.pairs, training.labels, pairs, classes=training.classes, names=names, before=in_time
+        )
+        late = {name: "no time" for name in skipped if not in_time(name)}
+        return {MODEL: own, **{name: replace(own, values=each) for name, each in values.items()}}, {**skipped, **late}
 
     def refit(self, tested: Fitted) -> Fitted:
         """The same setting on all classes, those of the test too; the tested machine where there is no time for it."""

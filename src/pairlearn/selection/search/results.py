@@ -86,6 +86,12 @@ def promising(results: Sequence[Result[Setting]]) -> list[Setting]:
     return [result.what for result in good if result.eer <= max(EASY, 2.0 * own[result.what.family])]
 
 
+def still_in(trying: Sequence[Setting], results: Sequence[Result[Setting]]) -> list[Setting]:
+    """The promising settings, then those of families without a result: who did not play has not lost."""
+    played = {result.what.family for result in results}
+    return promising(results) + [setting for setting in trying if setting.family not in played]
+
+
 def better_half(results: Sequence[Result[Setting]], least: int = 2) -> list[Setting]:
     """The better half of the families, at least `least`, each with its best C; results are best first."""
     best = one_per_family(result.what for result in results)

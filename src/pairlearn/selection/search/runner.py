@@ -1,7 +1,8 @@
 """Running trials in parallel until their time is up.
 
 How time is spent: a round runs one path of fits per family (all its Cs, each started from the one before). Of t seconds
-left, n paths on w workers get 2·t·w / n each, but no more than t: some end early and leave their time to others. What
+left, n paths on w workers get 2·t·w / n each, but no more than t: some end early and leave their time to others. A
+path of one fit may take all that is left, since a fit that is broken off tells nothing. What
 is expected to take longer than what is left is not begun, and this is noted for the record; where a result must be had
 in any case, the round runs to its end.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -92,14 +94,16 @@ class Runner:
         families: dict[Family, list[float]] = {}
         for setting in self.untried(this, settings):
             families.setdefault(setting.family, []).append(setting.C)
-        rung = self._rung(this) if families else None
-        return rung is None or self._run(this, rung, self._paths(this, rung, families))
+        if families:
+            self._run(this, self._rung(this), self._paths(this, self._rung(this), families))
+        return not self.untried(this, settings)
 
     def try_baselines(self, this: Round, names: Sequence[str]) -> bool:
-        """Try these baselines; none where examples are rows of similarities, which are no features."""
+        """Try these baselines, where examples are rows of features; whether there was time for all."""
         missing = [] if self.space.precomputed else self.untried(this, names)
-        rung = self._rung(this) if missing else None
-        return rung is None or self._run(this, rung, [BaselineFit(rung, name) for name in missing])
+        if missing:
+            self._run(this, self._rung(this), [BaselineFit(self._rung(this), name) for name in missing])
+        return self.space.precomputed or not self.untried(this, names)
 
     def untried(self, this: Round, what: Sequence[Any]) -> list[Any]:
         """Those of these settings or baselines that were not tried in this round."""
@@ -151,8 +155,8 @@ class Runner:
 
     # -- running
 
-    def _run(self, this: Round, rung: Rung, jobs: Sequence[Job]) -> bool:
-        """Run the jobs; those for which there is no time are noted. Whether there was time for all."""
+    def _run(self, this: Round, rung: Rung, jobs: Sequence[Job]) -> None:
+        """Run the jobs; those for which there is no time are noted."""
         done, left_out = 0, list[Job]()
         self._report(rung, done, len(jobs))
         # Jobs are handed out one at a time, so that no more are started once the time is up.
@@ -162,7 +166,6 @@ class Runner:
             done += 1
             self._report(rung, done, len(jobs))
         self._note_left_out(this, [job.what for job in left_out], len(jobs))
-        return not left_out
 
     def _in_time(self, this: Round, jobs: Sequence[Job], left_out: list[Job]) -> Iterator[Job]:
         """The jobs that are expected to end in time, each with the seconds that it may take."""
@@ -175,7 +178,7 @@ class Runner:
                 yield job
             else:
                 part = 2.0 * left * effective_n_jobs(self.n_jobs) / (len(jobs) - place)
-                yield replace(job, seconds=min(left, part))
+                yield replace(job, seconds=left if len(job.Cs) == 1 else min(left, part))
 
     def _note_left_out(self, this: Round, what: Sequence[Any], total: int) -> None:
         if what:
@@ -211,13 +214,15 @@ class Runner:
     def expected(self, what: Setting | str, n_pairs: int) -> float | None:
         """Seconds of one trial, from those of the same setting, else of its family, else of all; None if unknown."""
         known = self.journal.seconds
-        family = what.family if isinstance(what, Setting) else what
-        return expected_seconds(known.get(what) or known.get(family) or known.get(type(what), []), n_pairs)
+        if isinstance(what, str):
+            return expected_seconds(known.get(what, []), n_pairs, growth=1.0)
+        return expected_seconds(known.get(what) or known.get(what.family) or known.get(Setting, []), n_pairs)
 
     def expected_start(self, start: str | None, n_pairs: int) -> float:
-        """Seconds of cross-fitting what a family starts from."""
+        """Seconds of cross-fitting what a family starts from: without end where a baseline was never tried."""
         names = () if start is None else baselines_of(start)
-        return CROSS_FIT * sum(self.expected(name, n_pairs) or 0.0 for name in names)
+        each = [self.expected(name, n_pairs) for name in names]
+        return CROSS_FIT * sum(inf if seconds is None else seconds for seconds in each)
 
     def affordable(self, this: Round, settings: Sequence[Setting], names: Sequence[str] = ()) -> list[Setting]:
         """As many of these settings, best first, as are expected to end in time beside these baselines; none is noted.

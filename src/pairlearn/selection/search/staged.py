@@ -25,7 +25,7 @@ from pairlearn.selection.search.journal import Journal
 from pairlearn.selection.search.record import Winner, record_of, test_record
 from pairlearn.selection.search.runner import Runner, Step
 from pairlearn.selection.search.settings import BASES, CS, KERNELS, WEIGHTS, Space
-from pairlearn.selection.search.stages import StageOutcome, run_stages
+from pairlearn.selection.search.stages import RIVALS, StageOutcome, run_stages
 from pairlearn.selection.search.trials import eer
 from pairlearn.types import Examples, Floats, Ints
 
@@ -177,7 +177,8 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
         self.best_setting_, self.best_score_ = winner.setting, winner.result.score
         self.beats_baselines_ = winner.beats_baselines
         epcrs = [outcome.epcr for outcome in outcomes if outcome.epcr is not None]
-        finish = Finish(runner, winner.setting, epcrs[0] if epcrs else runner.data.ladder.widest_epcr(), held)
+        rivals = tuple(result.what for result in winner.baselines[:RIVALS])
+        finish = Finish(runner, winner.setting, epcrs[0] if epcrs else runner.data.ladder.widest_epcr(), held, rivals)
         tested = finish.fit()
         self.test_scores_, skipped = finish.test(tested)
         last = tested if held is None else finish.refit(tested)

@@ -27,7 +27,7 @@ from typing import Any
 from pairlearn.baselines.registry import BASELINES
 from pairlearn.errors import InputError
 from pairlearn.selection.search.finish import UNKNOWN_TAIL, Finish, Held
-from pairlearn.selection.search.results import Result, better_half, one_per_family, promising
+from pairlearn.selection.search.results import Result, better_half, one_per_family, promising, still_in
 from pairlearn.selection.search.runner import Round, Runner
 from pairlearn.selection.search.settings import Setting
 from pairlearn.selection.search.sizes import Size, Stage
@@ -35,8 +35,10 @@ from pairlearn.selection.search.sizes import Size, Stage
 HARDEST: Stage = "interclass"
 SHARES = {"pair": 0.2, "interexample": 0.3}
 """By when each stage has to end, as a share of the time budget."""
-BASELINES_END = 0.5
-"""By when the baselines of the first interclass rung have to end, as a share of the time budget."""
+FIRST_LOOK_SHARE = 0.4
+"""Of the time budget: how long every family may wait for its one trial."""
+BASELINES_SHARE = 0.4
+"""Of the time that is left: what the baselines of the first interclass rung may take."""
 SLOW = ("plda", "kissme", "logistic")
 """Baselines that come last, since others say more in the same time."""
 ENOUGH = 1.05
@@ -75,10 +77,12 @@ def run_stages(runner: Runner, held: Held | None = None) -> Iterator[StageOutcom
 
 
 def pair_stage(runner: Runner) -> StageOutcome:
-    """Every family with one C, to the end; then all Cs of those that are not clearly bad, on few examples and more."""
+    """Every family with one C; then all Cs of those that are not clearly bad, on few examples and more."""
     space, rungs = runner.space, dict[Size, list[Result[Setting]]]()
     sizes, until = runner.data.ladder.pair(), runner.clock.share(SHARES["pair"])
-    runner.try_machines(Round("pair", sizes[0], must=True), [family.at(space.middle) for family in space.families])
+    first = [family.at(space.middle) for family in space.families]
+    runner.try_machines(Round("pair", sizes[0], must=True), first[:1])
+    runner.try_machines(Round("pair", sizes[0], until=runner.clock.share(FIRST_LOOK_SHARE)), first)
     looked = promising(runner.machines("pair", sizes[0]))
     trying = space.around(dict.fromkeys(setting.family for setting in looked))
     for size in sizes:
@@ -86,7 +90,7 @@ def pair_stage(runner: Runner) -> StageOutcome:
         results = runner.machines("pair", size)
         if not results:
             break
-        rungs[size], trying = results, promising(results)
+        rungs[size], trying = results, still_in(trying, results)
     if not rungs:
         reasons = {trial.status for trial in runner.journal.trials.values()}
         raise InputError(f"no machine could be fitted in the pair task: {'; '.join(sorted(reasons)[:3])}")
@@ -120,7 +124,7 @@ def _climb_examples(
         results = [result for result in runner.machines(this.stage, size) if result.what in set(affordable)]
         if not results:
             break
-        rungs[size], trying = results, one_per_family(promising(results))
+        rungs[size], trying = results, one_per_family(still_in(trying, results))
     return rungs, trying
 
 
@@ -175,9 +179,10 @@ class Interclass:
             return None
         place = next((place for place in reversed(self.runner.splits) if place[0] == HARDEST), None)
         leaders = [] if place is None else self.runner.machines(*place)
-        if not leaders:
+        if place is None or not leaders:
             return (1.0 - UNKNOWN_TAIL) * budget
-        return budget - Finish(self.runner, leaders[0].what, self.epcr, self.held).planned().seconds
+        rivals = tuple(result.what for result in self.runner.baselines(*place)[:RIVALS])
+        return budget - Finish(self.runner, leaders[0].what, self.epcr, self.held, rivals).planned().seconds
 
     # -- rungs
 
@@ -189,7 +194,7 @@ class Interclass:
         """
         runner, space = self.runner, self.runner.space
         runner.try_baselines(Round(HARDEST, size, must=True), names[:2])
-        runner.try_baselines(Round(HARDEST, size, until=runner.clock.share(BASELINES_END)), names)
+        runner.try_baselines(Round(HARDEST, size, until=runner.clock.share_of_rest(BASELINES_SHARE)), names)
         alone, families = self._alone(size), one_per_family(settings)
         runner.try_machines(self._round(size, must=True), alone[:1] or families[:1])
         runner.try_machines(self._round(size), families)
