@@ -179,15 +179,19 @@ class Finish:
         names = [] if self.runner.space.precomputed else list(dict.fromkeys([*self.rivals, *BASELINES]))
         spare = CAUTION * self._seconds(self._widened(found.size))
 
+        late: dict[str, str] = {}
+
         def in_time(name: str) -> bool:
             left = self.runner.clock.left(self.runner.clock.budget)
             expected = self.runner.expected(name, len(training.pairs)) or 0.0
-            return left is None or expected <= (left if name in self.rivals else left - spare)
+            if left is None or expected <= (left if name in self.rivals else left - spare):
+                return True
+            late[name] = "no time"
+            return False
 
         values, skipped = run_baselines(
             training.pairs, training.labels, pairs, classes=training.classes, names=names, before=in_time
         )
-        late = {name: "no time" for name in skipped if not in_time(name)}
         return {MODEL: own, **{name: replace(own, values=each) for name, each in values.items()}}, {**skipped, **late}
 
     def refit(self, tested: Fitted) -> Fitted:
