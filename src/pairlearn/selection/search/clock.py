@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 GROWTH = 1.3
 """Seconds of a machine's fit grow like pairs to this power; those of baselines like pairs."""
@@ -40,17 +40,17 @@ class Clock:
         return None if until is None else max(0.0, until - self.elapsed)
 
 
-def expected_seconds(known: Iterable[tuple[int, float]], n_pairs: int, growth: float = GROWTH) -> float | None:
+def expected_seconds(known: Sequence[tuple[int, float]], n_pairs: int, growth: float = GROWTH) -> float | None:
     """What work takes on n pairs, from (pairs, seconds) of the same work: t · (n / n_t)^growth of the nearest; or None.
 
-    The nearest in the number of pairs, since every extrapolation is a guess; the slowest of several as near, since
-    what takes longer than expected is a broken promise, and what ends early only leaves time.
+    The nearest in the number of pairs, since every extrapolation is a guess; the mean of several as near.
 
-    >>> expected_seconds([(100, 0.5), (1000, 4.0)], 1000), expected_seconds([], 10)
+    >>> expected_seconds([(100, 0.5), (1000, 3.0), (1000, 5.0)], 1000), expected_seconds([], 10)
     (4.0, None)
     """
-    found = [(max(n, n_pairs) / max(1, min(n, n_pairs)), n, -seconds) for n, seconds in known]
-    if not found:
+    distances = {n: max(n, n_pairs) / max(1, min(n, n_pairs)) for n, _ in known}
+    if not distances:
         return None
-    _, n, seconds = min(found)
-    return float(-seconds * (n_pairs / max(1, n)) ** growth)
+    nearest = min(distances, key=lambda n: (distances[n], n))
+    found = [seconds for n, seconds in known if n == nearest]
+    return float(sum(found) / len(found) * (n_pairs / max(1, nearest)) ** growth)

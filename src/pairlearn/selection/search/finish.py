@@ -32,8 +32,6 @@ FINAL_PAIRS = 200_000
 """Most pairs of the final test."""
 TAIL = 0.35
 """Share of the budget that final fit, test and refit may take; a smaller training set where they would take more."""
-UNKNOWN_TAIL = 0.2
-"""The same before any machine was tried at the interclass task."""
 CAUTION = 1.3
 """What the tail is expected to take counts so many times: it comes last, and nothing after it could make up for it."""
 
@@ -104,11 +102,14 @@ class Finish:
         return data.ladder.final(len(data.useful), self.epcr)
 
     def _widened(self, size: Size) -> Size:
-        """The size of the refit: all classes where the final fit had all of its own, else as many as it had."""
+        """The least size of the refit: all classes where the final fit had all of its own, else as many as it had."""
+        largest = self._sizes_of_refit()[-1]
+        return largest if size == self._sizes()[-1] else size
+
+    def _sizes_of_refit(self) -> list[Size]:
         assert self.held is not None
         data = self.held.everything
-        largest = data.ladder.final(len(data.useful), self.epcr)[-1]
-        return largest if size == self._sizes()[-1] else size
+        return data.ladder.final(len(data.useful), self.epcr)
 
     def planned(self) -> Tail:
         """The tail of the largest final fit that leaves most of the budget to the search."""
@@ -195,12 +196,15 @@ class Finish:
         return {MODEL: own, **{name: replace(own, values=each) for name, each in values.items()}}, {**skipped, **late}
 
     def refit(self, tested: Fitted) -> Fitted:
-        """The same setting on all classes, those of the test too; the tested machine where there is no time for it."""
+        """The same setting on all classes, those of the test too, as far as there is time; else the tested one."""
         assert self.held is not None
-        runner, wide = self.runner, self._widened(tested.size)
-        left = runner.clock.left(runner.clock.budget)
-        if left is None or self._seconds(wide) <= left:
-            found = self._fitted(self.held.everything, wide, runner.clock.budget)
+        runner, sizes = self.runner, self._sizes_of_refit()
+        left, least = runner.clock.left(runner.clock.budget), self._widened(tested.size)
+        wider = [each for each in sizes if each.n_examples >= least.n_examples]
+        if left is not None:
+            wider = [each for each in wider if CAUTION * self._seconds(each) <= left]
+        if wider:
+            found = self._fitted(self.held.everything, wider[-1], runner.clock.budget)
             if found.machine.fit_status_ == Status.CONVERGED or found.machine.kkt_gap_ <= tested.machine.kkt_gap_:
                 return found
         runner.notes.append("no time for a refit on all classes: the model is the one that was tested")

@@ -26,7 +26,7 @@ from typing import Any
 
 from pairlearn.baselines.registry import BASELINES
 from pairlearn.errors import InputError
-from pairlearn.selection.search.finish import UNKNOWN_TAIL, Finish, Held
+from pairlearn.selection.search.finish import Finish, Held
 from pairlearn.selection.search.results import Result, better_half, one_per_family, promising, still_in
 from pairlearn.selection.search.runner import Round, Runner
 from pairlearn.selection.search.settings import Setting
@@ -47,9 +47,11 @@ MIXED = 3
 """Families of machines that are also tried together with the scores of baselines."""
 RIVALS = 4
 """Baselines that stay beside the machines after the first rung: the best there."""
+LEAST_TAIL = 0.2
+"""Share of the budget that is kept for the tail while the plan is not done."""
 RACERS = 8
 """Families of machines that go on from the first split of the first rung to the others."""
-MOST_SPLITS = 30
+MOST_SPLITS = 100
 """Splits after which more of them would tell no more: they share their classes."""
 
 
@@ -169,20 +171,23 @@ class Interclass:
 
     # -- time
 
-    def _round(self, size: Size, split: int = 0, *, must: bool = False) -> Round:
-        return Round(HARDEST, size, split, self._until(), must)
+    def _round(self, size: Size, split: int = 0, *, must: bool = False, least: float = LEAST_TAIL) -> Round:
+        return Round(HARDEST, size, split, self._until(least), must)
 
-    def _until(self) -> float | None:
-        """When the search has to end, so that there is time for the tail of the setting that leads."""
+    def _until(self, least: float) -> float | None:
+        """When the search has to end: before the longest tail of the settings that lead, `least` of the budget or more.
+
+        Who leads may change within a round, hence several settings, and a least share for those not yet known.
+        """
         budget = self.runner.clock.budget
         if budget is None:
             return None
-        place = next((place for place in reversed(self.runner.splits) if place[0] == HARDEST), None)
-        leaders = [] if place is None else self.runner.machines(*place)
-        if place is None or not leaders:
-            return (1.0 - UNKNOWN_TAIL) * budget
-        rivals = tuple(result.what for result in self.runner.baselines(*place)[:RIVALS])
-        return budget - Finish(self.runner, leaders[0].what, self.epcr, self.held, rivals).planned().seconds
+        tails = [least * budget]
+        for place in list(reversed(self.runner.splits))[:1]:
+            rivals = tuple(result.what for result in self.runner.baselines(*place)[:RIVALS])
+            leaders = one_per_family(result.what for result in self.runner.machines(*place))[:RIVALS]
+            tails += [Finish(self.runner, each, self.epcr, self.held, rivals).planned().seconds for each in leaders]
+        return budget - max(tails)
 
     # -- rungs
 
@@ -247,11 +252,12 @@ class Interclass:
             n_splits, results = runner.splits[HARDEST, size], runner.machines(HARDEST, size)
             near = runner.untried(Round(HARDEST, size), runner.space.neighbours(results[0].what))
             if near:
-                done = all(runner.try_machines(self._round(size, split), near) for split in range(n_splits))
+                rounds = [self._round(size, split, least=0.0) for split in range(n_splits)]
+                done = all(runner.try_machines(this, near) for this in rounds)
             elif n_splits < MOST_SPLITS:
                 best = one_per_family(result.what for result in results)[:RIVALS]
                 names = [result.what for result in runner.baselines(HARDEST, size)[:RIVALS]]
-                done = self._split(self._round(size, n_splits), best, names)
+                done = self._split(self._round(size, n_splits, least=0.0), best, names)
             else:
                 runner.notes.append("ended early: everything was tried that could tell more")
                 return
