@@ -281,7 +281,7 @@ def test_the_winner_comes_from_the_hardest_task_and_its_largest_set_that_has_a_r
     tried: list[tuple[Stage, int, float | None]] = [("pair", 9, 0.1), ("interclass", 4, 0.2), ("interclass", 8, 0.0)]
     journal.add([trial(*each) for each in (*tried, ("interclass", 16, None))], 1.0)
     space, data = Space.of(["metric"], ["linear"], [1.0], []), development([5] * 20)
-    runner = Runner(space, data, journal, Clock(None, 0.0), pl.evaluation.EER().scorer(), None, {}, None)
+    runner = Runner(space, data, journal, Clock(None), pl.evaluation.EER().scorer(), None, {}, None)
     winner = Winner.of(runner)
     assert (winner.stage, winner.size, winner.result.eer) == ("interclass", Size(8, 5), 0.0)
 

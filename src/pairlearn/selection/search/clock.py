@@ -17,9 +17,13 @@ def now() -> float:
 class Clock:
     """Seconds of a search, those before a resumption included; `budget` None is without end."""
 
-    def __init__(self, budget: float | None, spent: float = 0.0) -> None:
+    def __init__(self, budget: float | None) -> None:
         self.budget = budget
-        self._began = now() - spent
+        self._began = now()
+
+    def add(self, seconds: float) -> None:
+        """Count seconds that were spent before, by a process that was killed."""
+        self._began -= seconds
 
     @property
     def elapsed(self) -> float:

@@ -18,7 +18,7 @@ from pairlearn.errors import InputError
 from pairlearn.evaluation.measures import HOW_TO_SCORE, Measure
 from pairlearn.features import note_features
 from pairlearn.selection.drawing import check_whole
-from pairlearn.selection.search.clock import Clock, now
+from pairlearn.selection.search.clock import Clock
 from pairlearn.selection.search.development import Development
 from pairlearn.selection.search.finish import Finish, Held, set_aside
 from pairlearn.selection.search.journal import Journal
@@ -143,13 +143,13 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
 
     def _runner(self, X: Any, y: Any) -> tuple[Runner, Held | None]:
         """What runs the trials, and the classes that are set aside for the final test."""
-        began = now()
+        clock = Clock(self.time_budget)
         space = Space.of(self.kernels, self.bases, self.Cs, self.weights)
         limits = (self.n_splits, self.max_examples, self.max_pairs)
         everything = Development.of(X, y, self.random_state, *limits, square=space.precomputed)
         data, held = set_aside(everything, self.test_share, self.n_splits)
         journal = Journal(self.directory, self._fingerprint(data))
-        clock = Clock(self.time_budget, journal.spent + now() - began)
+        clock.add(journal.spent)
         options = {"memory_budget": self.memory_budget, "random_state": self.random_state}
         space = space.on(data.examples)
         return Runner(space, data, journal, clock, self.scoring, self.n_jobs, options, self.progress), held
