@@ -16,7 +16,7 @@ from pairlearn.selection.search.preparation import Preparation
 from pairlearn.selection.search.record import Winner
 from pairlearn.selection.search.results import Result, still_in
 from pairlearn.selection.search.runner import Runner
-from pairlearn.selection.search.settings import NO_KERNEL, Setting, baselines_of
+from pairlearn.selection.search.settings import NO_KERNEL, Setting, Space, baselines_of
 from pairlearn.selection.search.sizes import Size
 from pairlearn.selection.search.trials import BaselineFit, MachinePath, Trial
 
@@ -168,3 +168,26 @@ def test_seconds_are_foreseen_from_those_of_the_nearest_size() -> None:
     assert expected_seconds(known, 2000, growth=1.0) == pytest.approx(18.0)
     assert expected_seconds(known, 120) == pytest.approx(1.2**1.3)
     assert expected_seconds([], 5) is None
+
+
+def test_neighbours_are_half_a_step_away_and_stay_within_the_grid() -> None:
+    space = Space.of(["metric"], ["linear", "rbf"], [0.1, 1.0, 10.0], [1.0]).on(X)
+    around = space.neighbours(Setting("metric", "rbf", 1.0))
+    assert [each.C for each in around] == [3.16, 0.316, 1.0, 1.0]
+    assert {each.base for each in around} == {"rbf", "rbf, gamma × 0.3", "rbf, gamma × 3"}
+    assert [each.C for each in space.neighbours(Setting("metric", "linear", 0.1))] == [0.316]
+    assert space.neighbours(Setting("metric", "linear", 1.0, "stack", 1.0)) == [
+        Setting("metric", "linear", 0.316, "stack", 1.0)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        (Setting("metric", "rbf", 1.0), "pair kernel metric on the base kernel rbf, C = 1"),
+        (Setting("scores", "scores", 0.1, "plda", 1.0), "a weighted sum of the scores of plda, no kernel, C = 0.1"),
+        (Setting("metric", "rbf", 0.1, "stack", 10.0), "beside the scores of 6 baselines (euclid, cosine,"),
+    ],
+)
+def test_a_setting_is_told_in_words(setting: Setting, words: str) -> None:
+    assert words in setting.sentence

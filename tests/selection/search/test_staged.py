@@ -23,7 +23,7 @@ from pairlearn.selection.search.journal import NAME, Journal
 from pairlearn.selection.search.record import Winner
 from pairlearn.selection.search.results import Result, better_half, promising
 from pairlearn.selection.search.runner import Round, Runner
-from pairlearn.selection.search.settings import Setting, Space
+from pairlearn.selection.search.settings import BASES, Family, Setting, Space
 from pairlearn.selection.search.sizes import Size, Stage
 from pairlearn.selection.search.staged import RECORD
 from pairlearn.selection.search.trials import Trial
@@ -420,14 +420,16 @@ def test_a_kernel_that_cannot_be_fitted_is_passed_over() -> None:
     assert search.best_setting_.base == "linear"
 
 
-def test_one_unit_of_c_is_the_mean_kernel_value() -> None:
+def test_one_unit_of_c_is_the_mean_kernel_value_of_every_kernel_and_base() -> None:
     pairs = pl.all_pairs(X[:20])
-    space = Space.of(["metric", "tensor"], ["linear"], [1.0], [])
-    K = X[:20] @ X[:20].T
+    space = Space.of(["metric", "tensor"], BASES, [1.0], []).on(X[:20])
     i, j = pairs.columns
-    expected = {
-        "metric": np.mean(0.25 * (K[i, i] - 2 * K[i, j] + K[j, j]) ** 2),
-        "tensor": np.mean(0.5 * (K[i, i] * K[j, j] + K[i, j] ** 2)),
-    }
-    for setting in (family.at(1.0) for family in space.families):
-        assert space.scale(setting.family, pairs, 0) == pytest.approx(expected[setting.kernel])
+    for name, base in space.bases.items():
+        K = base.resolved(X[:20])(X[:20], X[:20])
+        expected = {
+            "metric": np.mean(0.25 * (K[i, i] - 2 * K[i, j] + K[j, j]) ** 2),
+            "tensor": np.mean(0.5 * (K[i, i] * K[j, j] + K[i, j] ** 2)),
+        }
+        for kernel, mean in expected.items():
+            assert space.scale(Family(kernel, name), pairs, 0) == pytest.approx(mean)
+    assert len(space.bases) == 6

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from statistics import median
 
 GROWTH = 1.3
 """Seconds of a machine's fit grow like pairs to this power; those of baselines like pairs."""
@@ -47,7 +48,7 @@ class Clock:
 def expected_seconds(known: Sequence[tuple[int, float]], n_pairs: int, growth: float = GROWTH) -> float | None:
     """What work takes on n pairs, from (pairs, seconds) of the same work: t · (n / n_t)^growth of the nearest; or None.
 
-    The nearest in the number of pairs, since every extrapolation is a guess; the mean of several as near.
+    The nearest in the number of pairs, since every extrapolation is a guess; the median of several as near.
 
     >>> expected_seconds([(100, 0.5), (1000, 3.0), (1000, 5.0)], 1000), expected_seconds([], 10)
     (4.0, None)
@@ -56,5 +57,5 @@ def expected_seconds(known: Sequence[tuple[int, float]], n_pairs: int, growth: f
     if not distances:
         return None
     nearest = min(distances, key=lambda n: (distances[n], n))
-    found = [seconds for n, seconds in known if n == nearest]
-    return float(sum(found) / len(found) * (n_pairs / max(1, nearest)) ** growth)
+    found = median(seconds for n, seconds in known if n == nearest)
+    return float(found * (n_pairs / max(1, nearest)) ** growth)

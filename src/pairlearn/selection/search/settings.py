@@ -166,8 +166,10 @@ class Space:
         return [family.at(C) for family in listed for C in self.Cs] + [family.at(self.middle) for family in wider]
 
     def neighbours(self, setting: Setting) -> list[Setting]:
-        """Settings that differ a little: C a half step up or down, and other γ of its base."""
-        steps = [replace(setting, C=float(f"{setting.C * step:.3g}")) for step in (10.0**0.5, 10.0**-0.5)]
+        """Settings that differ a little: C a half step up or down, within the given ones, and other γ of its base."""
+        low, high = min(self.Cs), max(self._small_boxes if setting.start is not None else self.Cs)
+        Cs = [float(f"{setting.C * step:.3g}") for step in (10.0**0.5, 10.0**-0.5)]
+        steps = [replace(setting, C=C) for C in Cs if low < C < high]
         group = next((names for names in self._groups if setting.base in names), ())
         return steps + [replace(setting, base=base) for base in group if base != setting.base]
 

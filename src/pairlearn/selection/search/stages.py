@@ -49,6 +49,8 @@ RIVALS = 4
 """Baselines that stay beside the machines after the first rung: the best there."""
 LEAST_TAIL = 0.2
 """Share of the budget that is kept for the tail while the plan is not done."""
+LEADERS = 2
+"""Settings whose tail is foreseen: the first and who may yet overtake it."""
 RACERS = 8
 """Families of machines that go on from the first split of the first rung to the others."""
 MOST_SPLITS = 100
@@ -185,7 +187,7 @@ class Interclass:
         tails = [least * budget]
         for place in list(reversed(self.runner.splits))[:1]:
             rivals = tuple(result.what for result in self.runner.baselines(*place)[:RIVALS])
-            leaders = one_per_family(result.what for result in self.runner.machines(*place))[:RIVALS]
+            leaders = one_per_family(result.what for result in self.runner.machines(*place))[:LEADERS]
             tails += [Finish(self.runner, each, self.epcr, self.held, rivals).planned().seconds for each in leaders]
         return budget - max(tails)
 

@@ -129,10 +129,11 @@ def _check_fields(part: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class MachinePath:
-    """All Cs of one family on one rung, one after the other from the largest, each started from the one before.
+    """All Cs of one family on one rung, one after the other, each started from the one before.
 
     From the largest, because the solution for a larger C, cut to the smaller box, is a near start for the smaller C,
-    while the reverse has to find new support pairs. `scale` is the unit of C; `gram` a matrix shared by all families
+    while the reverse has to find new support pairs; but from the smallest where time is short, since the largest take
+    longest, and a path that is broken off shall have told something. `scale` is the unit of C; `gram` a matrix shared by all families
     with this base; `seconds` what the whole path may take.
     """
 
@@ -163,7 +164,7 @@ class MachinePath:
     def _run_into(self, trials: list[Trial], space: Space, scoring: Scorer) -> None:
         began = now()
         machine = space.machine(self.family, self.scale, self.gram, **{"warm_start": True, **self.options})
-        for C in sorted(self.Cs, reverse=True):
+        for C in sorted(self.Cs, reverse=self.seconds is None):
             left = None if self.seconds is None else self.seconds - (now() - began)
             if left is not None and left < 0 and trials:
                 break
