@@ -85,15 +85,15 @@ class Ladder:
         return first + [Size(n, epcr) for n in counts]
 
     def final(self, n_useful: int, epcr: int) -> list[Size]:
-        """Sizes of the final fit, of so many classes: as large as the time allows.
+        """Sizes of the final fit, of so many classes: all classes before more examples of each.
 
-        >>> [str(size) for size in Ladder(15, 20, 3000).final(20, epcr=10)]
-        ['20 classes × 3', '20 classes × 5', '20 classes × 10']
+        >>> [str(size) for size in Ladder(35, 20, 3000).final(40, epcr=10)]
+        ['25 classes × 3', '40 classes × 3', '40 classes × 5', '40 classes × 10']
         """
         most = max(2, min(n_useful, self.max_examples // epcr))
+        few, *more = doubling(min(FEWEST_EXAMPLES, epcr), epcr)
         counts = doubling(min(USUAL_CLASSES, most), most)
-        fewer = doubling(min(FEWEST_EXAMPLES, epcr), epcr)[:-1]
-        return [Size(counts[0], few) for few in fewer] + [Size(n, epcr) for n in counts]
+        return [Size(n, few) for n in counts] + [Size(most, epcr) for epcr in more]
 
     def widest_epcr(self) -> int:
         """Examples per class without any other advice: as many as all classes together may have."""

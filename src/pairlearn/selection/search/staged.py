@@ -26,7 +26,7 @@ from pairlearn.selection.search.record import Winner, record_of, test_record
 from pairlearn.selection.search.runner import Runner, Step
 from pairlearn.selection.search.settings import BASES, CS, KERNELS, WEIGHTS, Space
 from pairlearn.selection.search.stages import RIVALS, StageOutcome, run_stages
-from pairlearn.selection.search.trials import eer
+from pairlearn.selection.search.trials import eer, load_parts
 from pairlearn.types import Examples, Floats, Ints
 
 RECORD = "selection.json"
@@ -110,6 +110,7 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> Self:
         """Select on examples X and their classes y; Ctrl-C ends the search early and fits the best so far."""
         self._check()
+        load_parts()
         runner, held = self._runner(X, y)
         outcomes: list[StageOutcome] = []
         interrupted = False

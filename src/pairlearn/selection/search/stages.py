@@ -26,7 +26,7 @@ from typing import Any
 
 from pairlearn.baselines.registry import BASELINES
 from pairlearn.errors import InputError
-from pairlearn.selection.search.finish import Finish, Held
+from pairlearn.selection.search.finish import TAIL, Finish, Held
 from pairlearn.selection.search.results import Result, better_half, one_per_family, promising, still_in
 from pairlearn.selection.search.runner import Round, Runner
 from pairlearn.selection.search.settings import Setting
@@ -189,7 +189,7 @@ class Interclass:
             rivals = tuple(result.what for result in self.runner.baselines(*place)[:RIVALS])
             leaders = one_per_family(result.what for result in self.runner.machines(*place))[:LEADERS]
             tails += [Finish(self.runner, each, self.epcr, self.held, rivals).planned().seconds for each in leaders]
-        return budget - max(tails)
+        return budget - min(max(tails), TAIL * budget)
 
     # -- rungs
 

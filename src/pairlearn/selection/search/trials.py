@@ -133,8 +133,8 @@ class MachinePath:
 
     From the largest, because the solution for a larger C, cut to the smaller box, is a near start for the smaller C,
     while the reverse has to find new support pairs; but from the smallest where time is short, since the largest take
-    longest, and a path that is broken off shall have told something. `scale` is the unit of C; `gram` a matrix shared by all families
-    with this base; `seconds` what the whole path may take.
+    longest, and a path that is broken off shall have told something. `scale` is the unit of C; `gram` a matrix of
+    all families with this base; `seconds` what the whole path may take.
     """
 
     rung: Rung
@@ -203,6 +203,12 @@ class BaselineFit:
             return [Trial.on(rung, self.name, status="fitted", **_judge(model, rung, scoring, began))]
         except FAILURES as error:
             return [Trial.failed(rung, self.name, error)]
+
+
+def load_parts() -> None:
+    """Load what baselines load when they are first used: seconds of a trial shall be those of the next one like it."""
+    from sklearn.decomposition import PCA  # noqa: F401
+    from sklearn.linear_model import LogisticRegression  # noqa: F401
 
 
 def _judge(model: Any, rung: Rung, scoring: Scorer, began: float) -> dict[str, float]:
