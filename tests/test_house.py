@@ -83,8 +83,8 @@ ADDITIONS = {
                 '    measure: Measure = "cosine"\n\n'
                 "    def __init__(self, *, threshold: float | None = None) -> None:\n"
                 "        self.threshold = threshold\n\n"
-                "    def _projection(self, training: TrainingRows) -> Floats:\n"
-                "        return np.eye(training.rows.shape[1])\n\n\n"
+                "    def _projection(self, training: TrainingRows) -> Projection:\n"
+                "        return Projection(np.eye(training.rows.shape[1]), 1.0)\n\n\n"
                 "class PCACosineBaseline(",
             ),
             "tests/baselines/test_untrained.py": (

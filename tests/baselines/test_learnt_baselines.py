@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,9 @@ from pairlearn.baselines import (
     run_baselines,
 )
 from pairlearn.baselines.baseline import best_threshold
-from pairlearn.baselines.covariances import covariance
-from pairlearn.baselines.training import training_rows
+from pairlearn.baselines.covariances import covariance, covariance_of_differences
+from pairlearn.baselines.learnt import MetricBaseline
+from pairlearn.baselines.training import TrainingRows, training_rows
 from pairlearn.errors import ConflictWarning, InputError
 
 LEARNT = {name: make for name, make in BASELINES.items() if name not in ("euclid", "cosine")}
@@ -120,12 +122,40 @@ def test_automatic_shrinkage_is_that_of_ledoit_and_wolf() -> None:
     rho = ledoit_wolf_shrinkage(rows, assume_centered=True)
     C = rows.T @ rows / 30
     expected = (1 - rho) * C + rho * np.trace(C) / 7 * np.eye(7)
-    np.testing.assert_allclose(covariance([rows], "auto"), expected)
-    np.testing.assert_allclose(covariance([rows[:11], rows[11:]], "auto"), expected)
+    np.testing.assert_allclose(covariance(rows, "auto").inside, expected)
     assert 0 < rho < 1
-    # Half as many independent rows ask for twice the shrinkage.
-    twice = (1 - 2 * rho) * C + 2 * rho * np.trace(C) / 7 * np.eye(7)
-    np.testing.assert_allclose(covariance([rows], "auto", most=15), twice)
+
+
+@pytest.mark.parametrize("far", [0.0, 1e4])
+def test_differences_of_pairs_have_the_covariance_of_their_rows_but_count_no_more_than_the_examples(far: float) -> None:
+    training = training_rows(PAIRS.with_examples(X + far), Y)
+    for sign in (1, -1):
+        rows = np.vstack(list(training.differences(sign)))
+        C, n, m = rows.T @ rows / len(rows), len(rows), len(training.rows)
+        rho = ledoit_wolf_shrinkage(rows, assume_centered=True) * n / min(n, m)
+        expected = (1 - rho) * C + rho * np.trace(C) / 4 * np.eye(4)
+        found = covariance_of_differences(training, sign, "auto").inside
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["rca", "wccn_cosine", "wccn_euclid", "lda_euclid", "lda_cosine", "plda", "kissme"])
+def test_more_features_than_examples_give_what_the_whole_space_gives(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The twin takes the (d, d) matrices of the whole space apart, as if there were enough rows."""
+    rng = np.random.default_rng(3)
+    classes = np.repeat(np.arange(6), 4)
+    rows, new = rng.normal(size=(6, 60))[classes] + 0.5 * rng.normal(size=(24, 60)), rng.normal(size=(7, 60))
+    pairs, test = pl.all_pairs(rows, reflexive=False), pl.all_pairs(new, reflexive=False)
+    found = BASELINES[name](threshold=0.0).fit(pairs, pairs.labels(classes), classes=classes)
+
+    def whole(self: MetricBaseline, training: TrainingRows) -> None:
+        self.mean_ = training.rows.mean(axis=0)
+        self.projection_ = self._projection(replace(training, rows=training.rows - self.mean_)).inside
+
+    monkeypatch.setattr(MetricBaseline, "_learn", whole)
+    twin = BASELINES[name](threshold=0.0).fit(pairs, pairs.labels(classes), classes=classes)
+    np.testing.assert_allclose(found.decision_function(test), twin.decision_function(test), rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("k", [1, 2, 4])

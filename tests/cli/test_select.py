@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 import pairlearn as pl
 from pairlearn.cli.app import app
+from pairlearn.selection.search import stages
 from pairlearn.selection.search.journal import NAME
 
 COMMAND = [sys.executable, "-c", "from pairlearn.cli import main; main()"]
@@ -26,6 +27,12 @@ FEW = ("--kernel", "tensor_metric", "--base", "linear", "--C", "1", "--C", "100"
 def run(*args: object) -> Any:
     """Run a command in this process."""
     return CliRunner().invoke(app, ["select", *(str(arg) for arg in args)], env={"COLUMNS": "120"})
+
+
+@pytest.fixture(autouse=True)
+def no_more_splits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The plan alone: what is left of the time is not used for more splits."""
+    monkeypatch.setattr(stages, "MOST_SPLITS", 1)
 
 
 @pytest.fixture
@@ -58,9 +65,15 @@ def test_a_model_a_record_and_a_plot_and_a_second_run_that_only_reads_the_journa
     assert record["data"]["classes"] == 10
     rest = table.filter(polars.col("person").is_in(held))
     pairs = pl.all_pairs(rest.drop("person").to_numpy().astype(float), reflexive=False)
-    model = pl.load(faces / "model.safetensors")
-    rate = pl.equal_error_rate(pl.Scores(model.decision_function(pairs), pairs.labels(rest["person"].to_list())))
-    assert record["test"]["eer"]["model"] == pytest.approx(rate)
+    truth = pairs.labels(rest["person"].to_list())
+    by_hand = pl.equal_error_rate(pl.Scores(pl.EuclidBaseline().decision_function(pairs), truth))
+    assert record["test"]["eer"]["euclid"] == pytest.approx(by_hand)
+    # The model that is written learnt from the test classes too, after the test.
+    assert record["fit"]["n_classes"] == 10
+    assert record["refit"]["n_classes"] == 12
+    assert "fitted once more on 12 classes" in " ".join(shown.output.split())
+    assert np.isfinite(pl.load(faces / "model.safetensors").decision_function(pairs)).all()
+    rate = record["test"]["eer"]["model"]
     assert set(record["test"]["eer"]) >= {"model", "euclid", "cosine", "plda", "logistic"}
     told = record["verdict"]
     assert told["baselines"][told["best"]] == min(r for name, r in record["test"]["eer"].items() if name != "model")
@@ -86,7 +99,7 @@ def test_json_on_stdout_and_no_test_classes(faces: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--test-share", 1), "--test-share lies from 0"),
+        (("--test-share", 1), "test_share lies from 0"),
         (("--budget", -1), "time_budget"),
         (("--kernel", "wedge"), "not symmetric"),
         (("--base", "what"), "what"),
@@ -122,6 +135,7 @@ def started(folder: Path) -> subprocess.Popen[str]:
 
 def places(folder: Path) -> tuple[object, ...]:
     few = ("--kernel", "metric", "--kernel", "tensor", "--base", "linear", "--base", "rbf", "--C", 1, "--C", 100)
+    few = (*few, "--budget", 8)
     return "--out", folder / "m.safetensors", "--dir", folder / "run", *few
 
 
@@ -151,7 +165,7 @@ def test_a_killed_selection_goes_on(tmp_path: Path) -> None:
 
 def test_a_base_of_low_rank_is_chosen(faces: Path) -> None:
     places = ("--out", faces / "model.safetensors", "--dir", faces / "run")
-    few = ("--kernel", "metric", "--base", "lowrank(rbf, 10)", "--C", 1, "--test-share", 0)
+    few = ("--kernel", "metric", "--base", "lowrank(rbf, 10)", "--C", 1, "--test-share", 0, "--budget", 5)
     shown = run(faces / "faces.csv", "--class-column", "person", *places, *few)
     assert shown.exit_code == 0, shown.output
     record = json.loads((faces / "run" / "selection.json").read_text())

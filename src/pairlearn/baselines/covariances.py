@@ -7,8 +7,8 @@ examples first: a number of components or the share of variance to keep.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Literal
+from collections.abc import Callable, Iterable
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -40,35 +40,63 @@ def residuals(training: TrainingRows) -> tuple[Floats, Ints]:
     return training.rows[shared] - means[training.groups[shared]], of_row[shared]
 
 
-def covariance(blocks: Iterable[Floats], shrinkage: Shrinkage, most: int | None = None) -> Floats:
-    """Mean of xxᵀ over the rows of all blocks, shrunk, (d, d); `most` caps the number of independent rows.
+class Covariance(NamedTuple):
+    """A shrunk covariance of rows in a space of d dimensions, in coordinates of a part of it that holds all rows.
 
-    Rows come in blocks so that differences of millions of pairs are never held at once. Pairs share examples, so
-    their differences are not independent: n pairs of m examples tell no more than m rows, and without `most` automatic
-    shrinkage would trust them too much.
+    `inside` (q, q) is for that part; in every direction outside of it the variance is the multiple of the identity that
+    was mixed in, `outside`. With more features than rows nothing of size d × d is ever taken apart that way.
     """
+
+    inside: Floats
+    outside: float
+
+
+def covariance(rows: Floats, shrinkage: Shrinkage, dimension: int | None = None) -> Covariance:
+    """Mean of xxᵀ over the rows, shrunk; `dimension` is that of the whole space, None for the rows' own."""
+    C, d = rows.T @ rows / len(rows), rows.shape[1] if dimension is None else dimension
+    return _shrunk(C, lambda: _mean_fourth([rows]), len(rows), shrinkage, d)
+
+
+def covariance_of_differences(training: TrainingRows, sign: int, shrinkage: Shrinkage) -> Covariance:
+    """Mean of (a − b)(a − b)ᵀ over the pairs with this label, shrunk, as XᵀLX, L the Laplacian of the pairs.
+
+    n pairs of m examples cost n·d + m·d² that way instead of n·d². Pairs share examples, so their differences are not
+    independent: n pairs of m examples tell no more than m rows, or automatic shrinkage would trust them too much.
+    """
+    chosen, X = training.labels == sign, training.rows - training.rows.mean(axis=0)
+    left, right = training.left[chosen], training.right[chosen]
+    n, m = len(left), len(X)
+    joined = sparse.coo_array((np.ones(n), (left, right)), shape=(m, m)).tocsr()
+    degrees = np.bincount(left, minlength=m) + np.bincount(right, minlength=m)
+    C = X.T @ (degrees[:, None] * X - joined @ X - joined.T @ X) / n
+    independent, d = min(n, m), training.dimension
+    return _shrunk((C + C.T) / 2.0, lambda: _mean_fourth(training.differences(sign)), independent, shrinkage, d)
+
+
+def _shrunk(C: Floats, fourth: Callable[[], float], n: int, shrinkage: Shrinkage, d: int) -> Covariance:
+    """C mixed with a multiple of the identity; `fourth` gives the mean of ‖x‖⁴, n is the number of independent rows."""
     if shrinkage != "auto" and not 0.0 <= shrinkage <= 1.0:
         raise InputError(f'shrinkage must lie in [0, 1] or be "auto", got {shrinkage!r}; try "auto"')
-    total: Any = 0.0
-    fourth, n = 0.0, 0
-    for rows in blocks:
-        total = total + rows.T @ rows
-        fourth += float(np.sum(np.einsum("ij,ij->i", rows, rows) ** 2))
-        n += len(rows)
-    C: Floats = np.asarray(total) / n
-    rho = ledoit_wolf(C, fourth / n, min(n, most or n)) if shrinkage == "auto" else shrinkage
-    return (1.0 - rho) * C + rho * (np.trace(C) / len(C)) * np.eye(len(C))
+    rho = ledoit_wolf(C, fourth(), n, d) if shrinkage == "auto" else shrinkage
+    mixed_in = rho * float(np.trace(C)) / d
+    return Covariance((1.0 - rho) * C + mixed_in * np.eye(len(C)), mixed_in)
 
 
-def ledoit_wolf(C: Floats, fourth: float, n: int) -> float:
-    """Ledoit and Wolf's shrinkage ρ from a covariance C, (d, d), the mean of ‖x‖⁴ and the number n of rows.
+def _mean_fourth(blocks: Iterable[Floats]) -> float:
+    """Mean of ‖x‖⁴ over the rows of all blocks: differences of millions of pairs are never held at once."""
+    squares = np.concatenate([np.einsum("ij,ij->i", rows, rows) for rows in blocks])
+    return float(np.mean(squares**2))
+
+
+def ledoit_wolf(C: Floats, fourth: float, n: int, d: int) -> float:
+    """Ledoit and Wolf's shrinkage ρ from a covariance C in d dimensions, the mean of ‖x‖⁴ and the number n of rows.
 
     ρ = min(β, δ)/δ with δ = ‖C − (tr C / d) I‖² = ‖C‖² − (tr C)²/d, how far C is from the multiple of the identity
     that it is mixed with, and β = (mean ‖x‖⁴ − ‖C‖²)/n, the expected squared error of C itself: the noisier C is for
     its distance from the target, the more of the target is taken. Two sums over the rows, so one pass is enough.
     """
     squares = float(np.sum(C * C))
-    misfit = squares - float(np.trace(C)) ** 2 / len(C)
+    misfit = squares - float(np.trace(C)) ** 2 / d
     if fourth - squares <= 1e-12 * squares:
         # All rows are one vector up to sign, which tells nothing of the other directions: treat all alike.
         return 1.0

@@ -8,7 +8,7 @@ linear and whose score is Euclid's distance or the cosine.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -83,6 +83,13 @@ class LearntBaseline(Baseline):
         raise NotImplementedError
 
 
+class Projection(NamedTuple):
+    """A linear map: (q, k) of the coordinates inside the span of the rows, a factor of everything outside of it."""
+
+    inside: Floats
+    outside: float = 0.0
+
+
 class MetricBaseline(LearntBaseline):
     """A projection learnt after an optional PCA, then −‖z − z'‖ or the cosine of z and z'."""
 
@@ -92,14 +99,21 @@ class MetricBaseline(LearntBaseline):
     def _learn(self, training: TrainingRows) -> None:
         self.mean_ = training.rows.mean(axis=0)
         rows = training.rows - self.mean_
-        if self.pca is None:
-            self.projection_ = self._projection(replace(training, rows=rows))
-            return
-        axes, _ = principal_axes(rows, self.pca)
-        self.projection_ = axes @ self._projection(replace(training, rows=rows @ axes))
+        n, d = rows.shape
+        if self.pca is not None:
+            axes, _ = principal_axes(rows, self.pca)
+            self.projection_ = axes @ self._projection(replace(training, rows=rows @ axes)).inside
+        elif d <= n:
+            self.projection_ = self._projection(replace(training, rows=rows)).inside
+        else:
+            # All that is learnt lies in the span of the rows: n × n matrices instead of d × d ones.
+            span, rest = np.split(np.linalg.qr(rows.T, mode="complete")[0], [n], axis=1)
+            found = self._projection(replace(training, rows=rows @ span, n_features=d))
+            outside = rest * found.outside if found.outside else rest[:, :0]
+            self.projection_ = np.hstack([span @ found.inside, outside])
 
-    def _projection(self, training: TrainingRows) -> Floats:
-        """The map W, (d, q), from centred rows (after PCA, if there is one)."""
+    def _projection(self, training: TrainingRows) -> Projection:
+        """The map W from centred rows (after PCA, if there is one)."""
         raise NotImplementedError
 
     def _comparison(self) -> Comparison:

@@ -7,10 +7,17 @@ from typing import ClassVar
 import numpy as np
 
 from pairlearn.baselines.baseline import Presets
-from pairlearn.baselines.covariances import Components, Shrinkage, covariance, inverse_root, principal_axes, residuals
-from pairlearn.baselines.learnt import Measure, MetricBaseline
+from pairlearn.baselines.covariances import (
+    Components,
+    Covariance,
+    Shrinkage,
+    covariance,
+    inverse_root,
+    principal_axes,
+    residuals,
+)
+from pairlearn.baselines.learnt import Measure, MetricBaseline, Projection
 from pairlearn.baselines.training import TrainingRows
-from pairlearn.types import Floats
 
 
 class PCACosineBaseline(MetricBaseline):
@@ -33,9 +40,9 @@ class PCACosineBaseline(MetricBaseline):
         self.whiten = whiten
         self.threshold = threshold
 
-    def _projection(self, training: TrainingRows) -> Floats:
+    def _projection(self, training: TrainingRows) -> Projection:
         axes, variances = principal_axes(training.rows, self.n_components)
-        return axes / np.sqrt(variances) if self.whiten else axes
+        return Projection(axes / np.sqrt(variances) if self.whiten else axes)
 
 
 class WCCNBaseline(MetricBaseline):
@@ -62,12 +69,12 @@ class WCCNBaseline(MetricBaseline):
         self.shrinkage = shrinkage
         self.threshold = threshold
 
-    def _projection(self, training: TrainingRows) -> Floats:
+    def _projection(self, training: TrainingRows) -> Projection:
         rows, sizes = residuals(training)
         # A row weighs 1 / size, so that every class counts the same; mean weight 1 keeps the scale.
         weights = 1.0 / sizes
         rows = rows * np.sqrt(weights / weights.mean())[:, None]
-        return inverse_root(covariance([rows], self.shrinkage), "within-class")
+        return _whitening(covariance(rows, self.shrinkage, training.dimension))
 
 
 class RCABaseline(MetricBaseline):
@@ -90,5 +97,9 @@ class RCABaseline(MetricBaseline):
         self.shrinkage = shrinkage
         self.threshold = threshold
 
-    def _projection(self, training: TrainingRows) -> Floats:
-        return inverse_root(covariance([residuals(training)[0]], self.shrinkage), "within-class")
+    def _projection(self, training: TrainingRows) -> Projection:
+        return _whitening(covariance(residuals(training)[0], self.shrinkage, training.dimension))
+
+
+def _whitening(C: Covariance) -> Projection:
+    return Projection(inverse_root(C.inside, "within-class"), 1.0 / np.sqrt(C.outside) if C.outside > 0 else 0.0)

@@ -16,10 +16,11 @@ from pairlearn.baselines.covariances import (
     Shrinkage,
     class_means,
     covariance,
+    covariance_of_differences,
     inverse_root,
     residuals,
 )
-from pairlearn.baselines.learnt import Measure, MetricBaseline
+from pairlearn.baselines.learnt import Measure, MetricBaseline, Projection
 from pairlearn.baselines.training import TrainingRows
 from pairlearn.errors import InputError
 from pairlearn.examples import by_blocks
@@ -34,7 +35,7 @@ def scatters(training: TrainingRows, shrinkage: Shrinkage) -> tuple[Floats, Floa
     if len(sizes) < 2:
         raise InputError("all training examples fall into one class; add examples of others, or pass classes=…")
     rows, _ = residuals(training)
-    within = covariance([rows], shrinkage) * (len(rows) / (len(training.rows) - len(sizes)))
+    within = covariance(rows, shrinkage, training.dimension).inside * (len(rows) / (len(training.rows) - len(sizes)))
     spread = np.sqrt(sizes)[:, None] * (means - training.rows.mean(axis=0))
     return within, spread.T @ spread, sizes
 
@@ -78,13 +79,13 @@ class LDABaseline(MetricBaseline):
         self.shrinkage = shrinkage
         self.threshold = threshold
 
-    def _projection(self, training: TrainingRows) -> Floats:
+    def _projection(self, training: TrainingRows) -> Projection:
         within, between, sizes = scatters(training, self.shrinkage)
         most = min(len(within), len(sizes) - 1)
         k = most if self.n_components is None else self.n_components
         if k != int(k) or not 1 <= k <= most:
             raise InputError(f"n_components must lie in 1 … {most} = min(features, classes − 1), got {k!r}")
-        return joint_basis(within, between)[0][:, : int(k)]
+        return Projection(joint_basis(within, between)[0][:, : int(k)])
 
 
 # --------------------------------------------------------------------------- quadratic scores
@@ -136,17 +137,20 @@ class KISSMEBaseline(QuadraticBaseline):
         self.clip = clip
         self.threshold = threshold
 
-    def _projection(self, training: TrainingRows) -> Floats:
-        positive, negative = (self._precision(training, sign) for sign in (1, -1))
+    def _projection(self, training: TrainingRows) -> Projection:
+        (positive, beside), (negative, besides) = (self._precision(training, sign) for sign in (1, -1))
         values, vectors = eigh(positive - negative)
+        rest = np.full(training.dimension - len(values), beside - besides)
+        values = np.concatenate([values, rest])
         self.minus_ = np.maximum(values, 0.0) if self.clip else values
         self.plus_, self.offset_ = np.zeros_like(values), 0.0
-        return vectors
+        return Projection(vectors, 1.0)
 
-    def _precision(self, training: TrainingRows, sign: int) -> Floats:
-        C = covariance(training.differences(sign), self.shrinkage, most=len(training.rows))
-        W = inverse_root(C, "positive pairs'" if sign > 0 else "negative pairs'")
-        return W @ W.T
+    def _precision(self, training: TrainingRows, sign: int) -> tuple[Floats, float]:
+        """The inverse covariance of the pairs with this label, in the span of the rows and in any direction outside."""
+        C = covariance_of_differences(training, sign, self.shrinkage)
+        W = inverse_root(C.inside, "positive pairs'" if sign > 0 else "negative pairs'")
+        return W @ W.T, 1.0 / C.outside if C.outside > 0 else 0.0
 
 
 class PLDABaseline(QuadraticBaseline):
@@ -182,7 +186,7 @@ class PLDABaseline(QuadraticBaseline):
         self.n_iter = n_iter
         self.threshold = threshold
 
-    def _projection(self, training: TrainingRows) -> Floats:
+    def _projection(self, training: TrainingRows) -> Projection:
         within, between, sizes = scatters(training, self.shrinkage)
         means, _ = class_means(training.rows, training.groups)
         residual = within * (len(training.rows) - len(sizes))
@@ -195,7 +199,7 @@ class PLDABaseline(QuadraticBaseline):
         self.plus_ = psi / (4.0 * (1.0 + psi) * (1.0 + 2.0 * psi))
         self.minus_ = psi / (4.0 * (1.0 + psi))
         self.offset_ = float(np.sum(np.log1p(psi) - 0.5 * np.log1p(2.0 * psi)))
-        return V
+        return Projection(V)
 
 
 def _by_moments(within: Floats, scatter: Floats, sizes: Ints) -> tuple[Floats, Floats]:

@@ -5,7 +5,7 @@ The table is not kept by hand: it holds the `presets` of every baseline of this 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -60,8 +60,18 @@ class BaselineScores(NamedTuple):
         return f"BaselineScores(scores of {', '.join(self.scores)}; skipped: {', '.join(self.skipped) or 'none'})"
 
 
-def run_baselines(train_pairs: Any, y: Any, test_pairs: Any, *, classes: Any = None) -> BaselineScores:
-    """Fit every baseline and score the test pairs; one that cannot be run is skipped, with the reason.
+def run_baselines(
+    train_pairs: Any,
+    y: Any,
+    test_pairs: Any,
+    *,
+    classes: Any = None,
+    names: Iterable[str] | None = None,
+    before: Callable[[str], bool] | None = None,
+) -> BaselineScores:
+    """Fit every baseline, or those of `names`, and score the test pairs; one that cannot be run is skipped.
+
+    `skipped` has the reason. `before` is called with each name before it is run, to show progress; False skips it.
 
     >>> import numpy as np, pairlearn as pl
     >>> pairs = pl.Pairs(np.array([[0.0], [1.0], [7.0], [9.0]]), [0, 2, 0], [1, 3, 2])
@@ -71,7 +81,10 @@ def run_baselines(train_pairs: Any, y: Any, test_pairs: Any, *, classes: Any = N
     """
     scores: dict[str, Floats] = {}
     skipped: dict[str, str] = {}
-    for name in BASELINES:
+    for name in BASELINES if names is None else names:
+        if before is not None and not before(name):
+            skipped[name] = "left out"
+            continue
         try:
             scores[name] = fit_scores(name, train_pairs, y, classes).decision_function(test_pairs)
         except (InputError, np.linalg.LinAlgError, MemoryError) as error:

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from pairlearn.baselines.registry import fit_baseline, fit_scores
+from pairlearn.baselines.registry import fit_scores
 from pairlearn.baselines.training import joined_classes
 from pairlearn.errors import InputError
 from pairlearn.features import note_features
@@ -56,6 +56,13 @@ class Stack:
         models = {name: self.models[name] for name in names}
         return Stack(models, _with(self.pairs, self.pairs.invariant[:, places]), self.labels)
 
+    def joined(self, other: Stack) -> Stack:
+        """These baselines and others on the same pairs."""
+        assert self.pairs.invariant is not None
+        assert other.pairs.invariant is not None
+        scores = np.hstack([self.pairs.invariant, other.pairs.invariant])
+        return Stack({**self.models, **other.models}, _with(self.pairs, scores), self.labels)
+
     @property
     def view(self) -> ModelScores:
         """The baselines as a view of pairs."""
@@ -84,7 +91,7 @@ def cross_fit(
     folds = _folds(pairs, classes, n_folds, seed)
     left, right = (folds[column] for column in pairs.columns)
     kept = np.flatnonzero(left == right)
-    models = {name: fit_baseline(name, pairs, labels, classes) for name in names}
+    models = {name: fit_scores(name, pairs, labels, classes) for name in names}
     scores = np.zeros((len(kept), len(names)))
     for fold in range(int(folds.max()) + 1):
         inside, outside = kept[left[kept] == fold], np.flatnonzero((left != fold) & (right != fold))

@@ -23,13 +23,22 @@ from pairlearn.types import Examples, Floats, Ints
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """Rows in use, pairs of their numbers without reflexive ones, labels ±1 and perhaps classes."""
+    """Rows in use, pairs of their numbers without reflexive ones, labels ±1 and perhaps classes.
+
+    `n_features` is the dimension of the space in which the rows lie, where they are coordinates in a part of it.
+    """
 
     rows: Floats
     left: Ints
     right: Ints
     labels: Floats
     classes: Ints | None = None
+    n_features: int | None = None
+
+    @property
+    def dimension(self) -> int:
+        """Of the space in which the rows lie."""
+        return self.rows.shape[1] if self.n_features is None else self.n_features
 
     @cached_property
     def groups(self) -> Ints:

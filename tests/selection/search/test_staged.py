@@ -17,12 +17,13 @@ from sklearn.base import clone
 import pairlearn as pl
 from pairlearn.cli.steps import selecting
 from pairlearn.errors import InputError
+from pairlearn.selection.search.clock import Clock
 from pairlearn.selection.search.development import Development, Rung, pairs_of
 from pairlearn.selection.search.journal import NAME, Journal
 from pairlearn.selection.search.record import Winner
 from pairlearn.selection.search.results import Result, better_half, promising
-from pairlearn.selection.search.runner import Clock, Round, Runner
-from pairlearn.selection.search.settings import Setting, Space
+from pairlearn.selection.search.runner import Round, Runner
+from pairlearn.selection.search.settings import BASES, Family, Setting, Space
 from pairlearn.selection.search.sizes import Size, Stage
 from pairlearn.selection.search.staged import RECORD
 from pairlearn.selection.search.trials import Trial
@@ -107,7 +108,7 @@ def test_smaller_sets_lie_in_larger_ones_of_the_same_stage(data: Development) ->
 
 def test_the_final_fit_sees_all_useful_classes_and_no_lonely_one() -> None:
     data = development([1, 1, 3, 4, 5, 9])
-    pairs, labels, classes = data.everything(epcr=4)
+    pairs, labels, classes = data.everything(Size(6, 4))
     assert sorted(np.bincount(data.codes[who(data, pairs)], minlength=6).tolist()) == [0, 0, 3, 4, 4, 4]
     assert set(classes.tolist()) == set(data.useful.tolist())
     assert len(labels) == 15 * 16 // 2
@@ -280,7 +281,7 @@ def test_the_winner_comes_from_the_hardest_task_and_its_largest_set_that_has_a_r
     tried: list[tuple[Stage, int, float | None]] = [("pair", 9, 0.1), ("interclass", 4, 0.2), ("interclass", 8, 0.0)]
     journal.add([trial(*each) for each in (*tried, ("interclass", 16, None))], 1.0)
     space, data = Space.of(["metric"], ["linear"], [1.0], []), development([5] * 20)
-    runner = Runner(space, data, journal, Clock(None, 0.0), pl.evaluation.EER().scorer(), None, {}, None)
+    runner = Runner(space, data, journal, Clock(None), pl.evaluation.EER().scorer(), None, {}, None)
     winner = Winner.of(runner)
     assert (winner.stage, winner.size, winner.result.eer) == ("interclass", Size(8, 5), 0.0)
 
@@ -291,9 +292,12 @@ def test_the_winner_comes_from_the_hardest_task_and_its_largest_set_that_has_a_r
 def test_an_interexample_task_that_runs_out_of_time_keeps_what_was_promising(monkeypatch: pytest.MonkeyPatch) -> None:
     affordable = Runner.affordable
 
-    def short(runner: Runner, this: Round, before: Round | None, settings: list[Setting]) -> list[Setting]:
-        late = this.stage == "interexample" and before is not None
-        return [] if late else affordable(runner, this, before, settings)
+    seen: list[str] = []
+
+    def short(runner: Runner, this: Round, settings: list[Setting], names: tuple[str, ...] = ()) -> list[Setting]:
+        late = this.stage == "interexample" and this.stage in seen
+        seen.append(this.stage)
+        return [] if late else affordable(runner, this, settings, names)
 
     monkeypatch.setattr(Runner, "affordable", short)
     options = {**SMALL, "bases": ["poly"], "weights": [], "n_splits": 1}
@@ -352,16 +356,19 @@ def test_ctrl_c_leaves_the_best_machine_so_far() -> None:
         pl.StagedSearch(**SMALL, progress=stopping_after(0, KeyboardInterrupt())).fit(X, CLASSES)
 
 
-def test_machines_broken_off_before_the_splits_of_baselines_are_compared_alone(tmp_path: Path) -> None:
+def test_machines_broken_off_before_the_splits_of_baselines_share_fewer(
+    tmp_path: Path,
+) -> None:
     pl.StagedSearch(**SMALL, directory=tmp_path).fit(X, CLASSES)
     lines = [json.loads(line) for line in (tmp_path / NAME).read_text().splitlines()]
     kept = [line for line in lines if line.get("setting") is None or line["stage"] == "pair" or line["split"] == 0]
     assert len(kept) < len(lines)
     (tmp_path / NAME).write_text("".join(json.dumps(line) + "\n" for line in kept))
     search = pl.StagedSearch(**SMALL, directory=tmp_path)
-    runner = search._runner(X, CLASSES)
-    assert Winner.of(runner).baselines == []
-    search._finish(runner, [], interrupted=True)
+    runner, held = search._runner(X, CLASSES)
+    winner = Winner.of(runner)
+    assert {result.n_splits for result in (winner.result, *winner.baselines)} == {1}
+    search._finish(runner, held, [], interrupted=True)
     assert np.isfinite(search.decision_function(pl.all_pairs(X[:5]))).all()
     assert all(selecting._stage_line(stage) for stage in search.record_["stages"])
 
@@ -369,7 +376,7 @@ def test_machines_broken_off_before_the_splits_of_baselines_are_compared_alone(t
 def test_no_time_at_all_still_gives_a_model_from_the_best_baseline_and_says_what_was_left_out() -> None:
     search = pl.StagedSearch(**SMALL, time_budget=0.01).fit(X, CLASSES)
     best = min(search.record_["baselines"].values())
-    assert len(search.record_["baselines"]) > 10
+    assert set(search.record_["baselines"]) == {"euclid", "cosine"}
     assert search.record_["chosen"]["eer"] <= best
     assert any("no time for" in note for note in search.record_["notes"])
     assert np.isfinite(search.decision_function(pl.all_pairs(X[:5]))).all()
@@ -413,14 +420,16 @@ def test_a_kernel_that_cannot_be_fitted_is_passed_over() -> None:
     assert search.best_setting_.base == "linear"
 
 
-def test_one_unit_of_c_is_the_mean_kernel_value() -> None:
+def test_one_unit_of_c_is_the_mean_kernel_value_of_every_kernel_and_base() -> None:
     pairs = pl.all_pairs(X[:20])
-    space = Space.of(["metric", "tensor"], ["linear"], [1.0], [])
-    K = X[:20] @ X[:20].T
+    space = Space.of(["metric", "tensor"], BASES, [1.0], []).on(X[:20])
     i, j = pairs.columns
-    expected = {
-        "metric": np.mean(0.25 * (K[i, i] - 2 * K[i, j] + K[j, j]) ** 2),
-        "tensor": np.mean(0.5 * (K[i, i] * K[j, j] + K[i, j] ** 2)),
-    }
-    for setting in space.settings():
-        assert space.scale(setting.family, pairs, 0) == pytest.approx(expected[setting.kernel])
+    for name, base in space.bases.items():
+        K = base.resolved(X[:20])(X[:20], X[:20])
+        expected = {
+            "metric": np.mean(0.25 * (K[i, i] - 2 * K[i, j] + K[j, j]) ** 2),
+            "tensor": np.mean(0.5 * (K[i, i] * K[j, j] + K[i, j] ** 2)),
+        }
+        for kernel, mean in expected.items():
+            assert space.scale(Family(kernel, name), pairs, 0) == pytest.approx(mean)
+    assert len(space.bases) == 6

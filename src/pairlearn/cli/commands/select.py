@@ -57,19 +57,19 @@ def select(
     """
     options = dict(locals())
     memory = memory_bytes(memory_budget)
+    from pairlearn.cli.comparison import verdict
     from pairlearn.cli.run import Run
     from pairlearn.cli.steps import selecting
 
     run = Run("select", options, as_json)
     run.check_models(out, force=force)
     table = run.examples(examples, table_options.columns())
-    development, tested = selecting.parts(table, test_share, seed)
     search = selecting.search_of(
-        kernel, base, C, budget=budget, memory=memory, directory=directory, jobs=jobs, seed=seed
+        kernel, base, C, budget=budget, test_share=test_share, memory=memory, directory=directory, jobs=jobs, seed=seed
     )
-    selecting.search(search, development, run.err)
-    test, found = selecting.final_test(search, tested, seed)
-    result = {**search.record_, "out": str(out), "test": test, "verdict": found}
+    selecting.search(search, table, run.err)
+    found = verdict(search.test_scores_, search="") if search.test_scores_ else None
+    result = {**search.record_, "out": str(out), "verdict": found}
     selecting.show(run.out, result)
     run.save(search.best_estimator_, out, result)
     selecting.keep(run.out, result, directory)

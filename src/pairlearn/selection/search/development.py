@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,10 @@ from pairlearn.types import Examples, Ints
 FEWEST_CLASSES = 4
 """Two to train on and two to test on: fewer give no negative pair on one side."""
 TEST_EXAMPLES = 1000
-TEST_PAIRS = 500_000
-"""Limits of one test set, so that scoring it takes less time than the fits."""
+TEST_PAIRS = 50_000
+"""Limits of one test set, so that scoring it takes less time than the fits: all its positive pairs, if these are fewer.
+
+What limits an error rate are the classes tested, not their pairs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +47,14 @@ class Rung:
     truth: Ints
     classes: Ints
     tested: Ints
+
+
+class Training(NamedTuple):
+    """What a final fit learns from: pairs, their labels, and the class of every example."""
+
+    pairs: Pairs
+    labels: Ints
+    classes: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,16 +163,20 @@ class Development:
         validation = self._order(split)[self.n_training :]
         return self._examples(classes, epcr), self._examples(validation, max(2, TEST_EXAMPLES // len(validation)))
 
-    def everything(self, epcr: int) -> tuple[Pairs, Ints, Ints]:
-        """Training pairs, labels and classes of the final fit: training and validation classes together."""
+    def n_pairs(self, size: Size) -> int:
+        """About how many pairs a training set of this size has."""
+        return min(self.max_pairs, size.n_examples * (size.n_examples + 1) // 2)
+
+    def everything(self, size: Size) -> Training:
+        """Training pairs, labels and classes of a final fit: training and validation classes together."""
         order = np.random.default_rng((self.seed, 3)).permutation(self.useful)
-        chosen = self._examples(order[: max(2, self.max_examples // epcr)], epcr)
+        chosen = self._examples(order[: size.n_classes], size.epcr)
         pairs, labels = self._pairs(chosen, chosen, self.max_pairs, reflexive=True)
         if not self.square:
-            return pairs, labels, self.codes[chosen]
+            return Training(pairs, labels, self.codes[chosen])
         # A model on a matrix must know the columns of all examples that it was given.
         left, right = pairs.columns
-        return Pairs(self.examples, chosen[left], chosen[right]), labels, self.codes
+        return Training(Pairs(self.examples, chosen[left], chosen[right]), labels, self.codes)
 
     def _examples(self, classes: Ints, epcr: int) -> Ints:
         return np.flatnonzero(np.isin(self.codes, classes) & (self._rank < epcr))

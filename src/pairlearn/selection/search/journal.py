@@ -18,6 +18,7 @@ from pairlearn.data.files.lines import lines_of
 from pairlearn.data.files.sources import existing_file
 from pairlearn.data.writing import naming
 from pairlearn.errors import InputError
+from pairlearn.selection.search.settings import Setting
 from pairlearn.selection.search.trials import Trial, as_number
 
 NAME = "trials.jsonl"
@@ -28,12 +29,14 @@ class Journal:
 
     The first line is a fingerprint of data and settings: the directory of another search is refused, since its trials
     would be taken for those of this one. `spent` are the seconds of the search so far, over all its processes, so that
-    a budget is not begun anew by a restart.
+    a budget is not begun anew by a restart. `seconds` are (pairs, seconds) of the trials of every setting, of every
+    family, of every baseline, and of all settings.
     """
 
     def __init__(self, directory: str | Path | None, fingerprint: str) -> None:
         self.trials: dict[tuple[Any, ...], Trial] = {}
         self.spent = 0.0
+        self.seconds: dict[Any, list[tuple[int, float]]] = {}
         self._path = None if directory is None else Path(directory) / NAME
         if self._path is None:
             return
@@ -50,7 +53,7 @@ class Journal:
         """Keep these trials, after so many seconds of the whole selection."""
         self.spent = elapsed
         for trial in trials:
-            self.trials[trial.key] = trial
+            self._know(trial)
             if self._path is not None:
                 self._write({"elapsed": elapsed, **trial.as_json()})
 
@@ -88,4 +91,11 @@ class Journal:
             raise InputError(
                 f"{self._path}: line {number} is not the record of a trial; delete the line, and the trial runs again"
             ) from None
+        self._know(trial)
+
+    def _know(self, trial: Trial) -> None:
         self.trials[trial.key] = trial
+        if trial.succeeded:
+            kinds = (trial.what,) if trial.setting is None else (trial.what, trial.setting.family, Setting)
+            for what in kinds:
+                self.seconds.setdefault(what, []).append((trial.n_pairs, trial.seconds))

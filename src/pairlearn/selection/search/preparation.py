@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from pairlearn.baselines.stacked import Stack, cross_fit
 from pairlearn.kernels import Gram
@@ -58,18 +59,25 @@ class Preparation:
         stack = self._stack(rung, [name for group in asked.values() for name in group])
         return {start: _on_scores(rung, stack.only(group)) for start, group in asked.items()}
 
+    def has(self, place: Any, start: str) -> bool:
+        """Whether the scores that a family starts from are there already, for the rung of a round."""
+        stack = self._stacks.get((place.stage, place.size, place.split))
+        return stack is not None and set(baselines_of(start)) <= set(stack.models)
+
     def _stack(self, rung: Rung, names: Iterable[str]) -> Stack:
         """Out-of-fold scores of these baselines on the training pairs of the rung.
 
         Out of fold, because a baseline scores the pairs it learnt from too well, and a machine that starts from such
         scores would trust them where it must not.
         """
-        place, wanted = (rung.stage, rung.size, rung.split), list(dict.fromkeys(names))
-        known = self._stacks[place].models if place in self._stacks else {}
-        if not set(wanted) <= set(known):
+        place = (rung.stage, rung.size, rung.split)
+        known = self._stacks.get(place)
+        missing = [name for name in dict.fromkeys(names) if known is None or name not in known.models]
+        if missing:
             # Only those of this size are needed again, for the other settings that start from them.
             self._stacks = {key: stack for key, stack in self._stacks.items() if key[:2] == place[:2]}
-            self._stacks[place] = cross_fit(rung.training, rung.labels, rung.classes, wanted, seed=self.data.seed)
+            new = cross_fit(rung.training, rung.labels, rung.classes, missing, seed=self.data.seed)
+            self._stacks[place] = new if known is None else known.joined(new)
         return self._stacks[place]
 
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
+from pairlearn.evaluation import Scores, equal_error_rate
+from pairlearn.evaluation.intervals import Options, best_sample
 from pairlearn.machines.pair_svc import PairSVC
 from pairlearn.selection.search.development import Development
-from pairlearn.selection.search.results import Result, mean_results
+from pairlearn.selection.search.finish import MODEL, Fitted
+from pairlearn.selection.search.results import Result
 from pairlearn.selection.search.runner import Runner
 from pairlearn.selection.search.settings import Setting
 from pairlearn.selection.search.sizes import STAGES, Size, Stage
 from pairlearn.selection.search.stages import StageOutcome
+from pairlearn.selection.search.trials import eer
 
 
 @dataclass(frozen=True)
@@ -28,17 +34,13 @@ class Winner:
     def of(cls, runner: Runner) -> Winner:
         """The winner so far; some machine must have been fitted.
 
-        Where the search was broken off before any machine had seen as many splits as the baselines, the machines are
-        compared with each other alone.
+        Of rungs on which everything was tried that was meant to be; of any, where the search was broken off before.
         """
-        machines = [trial for trial in runner.journal.trials.values() if trial.setting is not None and trial.succeeded]
-        reached = {(trial.stage, trial.size) for trial in machines}
+        machines = [trial for trial in runner.journal.trials.values() if trial.setting is not None and trial.tells]
+        reached = {place for place in runner.splits if runner.machines(*place)}
+        reached = reached or {(trial.stage, trial.size) for trial in machines if trial.split == 0}
         stage, size = max(reached, key=lambda rung: (STAGES.index(rung[0]), rung[1].n_examples))
-        compared = runner.machines(stage, size)
-        if compared:
-            return cls(stage, size, compared[0], runner.baselines(stage, size))
-        alone = mean_results(trial for trial in machines if (trial.stage, trial.size) == (stage, size))
-        return cls(stage, size, alone[0], [])
+        return cls(stage, size, runner.machines(stage, size)[0], runner.baselines(stage, size))
 
     @property
     def setting(self) -> Setting:
@@ -53,38 +55,67 @@ class Winner:
     @property
     def validation(self) -> str:
         """What the classes that chose the machine say of it: no verdict, since being chosen flatters."""
-        own = f"{self.setting}, {self.stage} EER {100 * self.result.eer:.2f} %"
+        own = f"{self.setting}, {self.stage} EER {_rate(self.result)}"
         if not self.baselines:
             return f"{own}; there was no baseline to compare with."
         best = self.baselines[0]
         return (
-            f"{own}; best baseline {best.what}, {100 * best.eer:.2f} %. The machine was chosen by these classes; "
+            f"{own}; best baseline {best.what}, {_rate(best)}. The machine was chosen by these classes; "
             "others must judge it."
         )
 
 
 def record_of(
-    runner: Runner, outcomes: Sequence[StageOutcome], winner: Winner, machine: PairSVC, *, interrupted: bool
+    runner: Runner, outcomes: Sequence[StageOutcome], winner: Winner, tested: Fitted, last: Fitted, *, interrupted: bool
 ) -> dict[str, Any]:
     """Everything that a reader of the selection may ask for: what was tried, how it did, what was chosen and why."""
     return {
         "data": _described(runner.data),
-        "stages": [_stage(outcome) for outcome in outcomes],
-        "chosen": _chosen(winner, machine),
+        "stages": [_stage(runner, outcome) for outcome in outcomes],
+        "chosen": _chosen(winner, last.machine),
         "baselines": {result.what: result.eer for result in winner.baselines},
         "beats_baselines": winner.beats_baselines,
         "validation": winner.validation,
-        "fit": _fit(machine),
+        "fit": _fit(tested),
+        "refit": None if last is tested else _fit(last),
         "interrupted": interrupted,
         "seconds": runner.clock.elapsed,
+        "time_budget": runner.clock.budget,
         "notes": runner.notes,
         "trials": [trial.as_json() for trial in runner.journal.trials.values()],
     }
 
 
-def _fit(machine: PairSVC) -> dict[str, Any]:
-    """How the final fit ended, in what time and of how much."""
+def _rate(result: Result[Any]) -> str:
+    """The rate with its limits over the tested classes, where there are any."""
+    limits = "" if result.low is None or result.high is None else f" [{100 * result.low:.2f}, {100 * result.high:.2f}]"
+    return f"{100 * result.eer:.2f} %{limits}"
+
+
+def test_record(systems: Mapping[str, Scores], skipped: Mapping[str, str]) -> dict[str, Any] | None:
+    """The figures of the final test; None without one."""
+    if not systems:
+        return None
+    model = systems[MODEL]
+    assert model.left_identity is not None
+    assert model.right_identity is not None
+    found = {name: best_sample(scores, Options(), eer.measure)[0] for name, scores in systems.items()}
+    limits = {name: sample.quick_interval(eer.measure) for name, sample in found.items() if sample is not None}
     return {
+        "classes": len(np.union1d(model.left_identity, model.right_identity)),
+        "pairs": len(model.labels),
+        "positives": int((model.labels > 0).sum()),
+        "eer": {name: equal_error_rate(scores) for name, scores in systems.items()},
+        "limits": {name: [each.low, each.high] for name, each in limits.items() if each is not None},
+        "skipped": dict(skipped),
+    }
+
+
+def _fit(fitted: Fitted) -> dict[str, Any]:
+    """How a final fit ended, in what time and of how much."""
+    machine = fitted.machine
+    return {
+        **asdict(fitted.size),
         "status": machine.fit_status_,
         "verdict": machine.fit_verdict_,
         "seconds": machine.fit_seconds_,
@@ -105,11 +136,18 @@ def _described(data: Development) -> dict[str, Any]:
     }
 
 
-def _stage(outcome: StageOutcome) -> dict[str, Any]:
-    rungs = outcome.rungs.items()
+def _stage(runner: Runner, outcome: StageOutcome) -> dict[str, Any]:
     told = {
         "task": outcome.task,
-        "rungs": [{**asdict(size), "results": [_line(result) for result in results]} for size, results in rungs],
+        "tried": len({trial.what for trial in runner.journal.trials.values() if trial.stage == outcome.task}),
+        "rungs": [
+            {
+                **asdict(size),
+                "splits": runner.splits.get((outcome.task, size), 1),
+                "results": [_line(result) for result in results],
+            }
+            for size, results in outcome.rungs.items()
+        ],
         "kept": [str(setting) for setting in outcome.kept],
     }
     return told if outcome.epcr is None else {**told, "epcr": outcome.epcr}
@@ -123,4 +161,5 @@ def _line(result: Result[Any]) -> dict[str, Any]:
 
 def _chosen(winner: Winner, machine: PairSVC) -> dict[str, Any]:
     place = {"absolute_C": machine.C, "task": winner.stage, "size": asdict(winner.size)}
-    return {**winner.setting.as_json(), **place, "eer": winner.result.eer, "score": winner.result.score}
+    found = {name: getattr(winner.result, name) for name in ("eer", "low", "high", "score")}
+    return {**winner.setting.as_json(), **place, "sentence": winner.setting.sentence, **found}

@@ -43,14 +43,14 @@ class Result(Generic[What]):
 
 
 def mean_results(trials: Iterable[Trial]) -> list[Result[Any]]:
-    """Means over the splits of one rung, best score first; only what succeeded on as many splits as any other.
+    """Means over the splits of one rung, best score first; only what told something on as many splits as any other.
 
     A setting that failed or had no time on some split would otherwise be compared on easier classes than the rest.
     Equal scores: the machine that is more regular first, then by name, so that the order is always the same.
     """
     found: dict[Setting | str, list[Trial]] = {}
     for trial in trials:
-        if trial.succeeded:
+        if trial.tells:
             found.setdefault(trial.what, []).append(trial)
     most = max(map(len, found.values()), default=0)
     means = [_mean(what, those) for what, those in found.items() if len(those) == most]
@@ -84,6 +84,12 @@ def promising(results: Sequence[Result[Setting]]) -> list[Setting]:
     worst = sqrt(max(EASY, min(own.values(), default=EASY)) * GUESSING)
     good = [result for result in results if own[result.what.family] <= worst]
     return [result.what for result in good if result.eer <= max(EASY, 2.0 * own[result.what.family])]
+
+
+def still_in(trying: Sequence[Setting], results: Sequence[Result[Setting]]) -> list[Setting]:
+    """The promising settings, then those of families without a result: who did not play has not lost."""
+    played = {result.what.family for result in results}
+    return promising(results) + [setting for setting in trying if setting.family not in played]
 
 
 def better_half(results: Sequence[Result[Setting]], least: int = 2) -> list[Setting]:

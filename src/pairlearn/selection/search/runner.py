@@ -1,52 +1,38 @@
-"""Running trials in parallel until their share of the time is spent.
+"""Running trials in parallel until their time is up.
 
-How time is spent: a round runs one path of fits per family (all its Cs, each started from the one before) and per
-split. Of t seconds left, n paths on w workers get 2·t·w / n each, but no more than t: some end early and leave their
-time to others. No path is started once the time is up, but the first of a round is started in any case, so that every
-round has a result. Whatever is left out is noted for the record.
+How time is spent: a round runs one path of fits per family (all its Cs, each started from the one before). Of t seconds
+left, n paths on w workers get 2·t·w / n each, but no more than t: some end early and leave their time to others. A
+path of one fit may take all that is left, since a fit that is broken off tells nothing. What
+is expected to take longer than what is left is not begun, and this is noted for the record; where a result must be had
+in any case, the round runs to its end.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
+from pairlearn.selection.search.clock import Clock, expected_seconds
 from pairlearn.selection.search.development import Development, Rung
 from pairlearn.selection.search.journal import Journal
 from pairlearn.selection.search.preparation import Preparation
 from pairlearn.selection.search.results import Result, mean_results
-from pairlearn.selection.search.settings import Family, Setting, Space
+from pairlearn.selection.search.settings import Family, Setting, Space, baselines_of
 from pairlearn.selection.search.sizes import Size, Stage
 from pairlearn.selection.search.trials import FAILURES, BaselineFit, MachinePath, Scorer, Trial
 from pairlearn.words import counted
 
-GROWTH = 1.3
-"""Seconds of a fit grow like pairs to this power; used to foresee the next rung."""
+CROSS_FIT = 2.5
+"""Fits of a baseline on all pairs that cross-fitting takes: one, and three without a third of the classes."""
 Families = Mapping[Family, Sequence[float]]
 """Families to try, each with its Cs."""
-
-
-class Clock:
-    """Seconds of a search, those before a resumption included; `budget` None is without end."""
-
-    def __init__(self, budget: float | None, spent: float) -> None:
-        self.budget = budget
-        self._began = time.perf_counter() - spent
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds so far."""
-        return time.perf_counter() - self._began
-
-    def left(self, share: float | None = 1.0) -> float | None:
-        """Seconds until this share of the budget is spent; None for no end."""
-        return None if self.budget is None or share is None else max(0.0, share * self.budget - self.elapsed)
+Job = MachinePath | BaselineFit
 
 
 @dataclass(frozen=True)
@@ -63,17 +49,16 @@ class Step:
 
 @dataclass(frozen=True)
 class Round:
-    """One task at one size: on how many splits, and until which share of the budget is spent (None: to the end)."""
+    """One task at one size on one split: until when, in seconds of the clock (None: no end).
+
+    What `must` be known runs whatever the time.
+    """
 
     stage: Stage
     size: Size
-    n_splits: int
-    share: float | None
-
-    @property
-    def to_the_end(self) -> Round:
-        """The same without a limit of time, for what must be known in any case."""
-        return replace(self, share=None)
+    split: int = 0
+    until: float | None = None
+    must: bool = False
 
     def __str__(self) -> str:
         return f"{self.stage} task, {self.size}"
@@ -84,7 +69,7 @@ class Runner:
     """Runs what was not tried before, and gives the results of everything that was.
 
     The journal is its only memory of trials: what is in there is not run again, whether this process tried it or one
-    that was killed yesterday.
+    that was killed yesterday. `splits` are those of each rung on which everything that was meant to be tried was.
     """
 
     space: Space
@@ -96,43 +81,61 @@ class Runner:
     options: dict[str, Any]
     progress: Callable[[Step], None] | None
     notes: list[str] = field(default_factory=list)
+    splits: dict[tuple[Stage, Size], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.prepared = Preparation(self.space, self.data)
+        self._rungs: dict[tuple[Stage, Size, int], Rung] = {}
 
     # -- what to run
 
-    def try_machines(self, this: Round, settings: Sequence[Setting]) -> None:
-        """Try these settings, family by family, as far as the time of the round goes."""
-        for split in range(this.n_splits):
-            families: dict[Family, list[float]] = {}
-            for setting in self._untried(this, split, settings):
-                families.setdefault(setting.family, []).append(setting.C)
-            if families:
-                rung = self.data.rung(this.stage, this.size, split)
-                self._run(this, rung, self._paths(this, rung, families))
+    def try_machines(self, this: Round, settings: Sequence[Setting]) -> bool:
+        """Try these settings, family by family; whether there was time for all."""
+        families: dict[Family, list[float]] = {}
+        for setting in self.untried(this, settings):
+            families.setdefault(setting.family, []).append(setting.C)
+        if families:
+            self._run(this, self._rung(this), self._paths(this, self._rung(this), families))
+        return not self.untried(this, settings)
 
-    def try_baselines(self, this: Round, names: Sequence[str]) -> None:
-        """Try these baselines; none where examples are rows of similarities, which are no features."""
-        for split in range(0 if self.space.precomputed else this.n_splits):
-            missing = self._untried(this, split, names)
-            if missing:
-                rung = self.data.rung(this.stage, this.size, split)
-                self._run(this, rung, [BaselineFit(rung, name) for name in missing])
+    def try_baselines(self, this: Round, names: Sequence[str]) -> bool:
+        """Try these baselines, where examples are rows of features; whether there was time for all."""
+        missing = [] if self.space.precomputed else self.untried(this, names)
+        if missing:
+            self._run(this, self._rung(this), [BaselineFit(self._rung(this), name) for name in missing])
+        return self.space.precomputed or not self.untried(this, names)
 
-    def _untried(self, this: Round, split: int, what: Sequence[Any]) -> list[Any]:
-        return [each for each in what if (this.stage, this.size, split, each) not in self.journal.trials]
+    def untried(self, this: Round, what: Sequence[Any]) -> list[Any]:
+        """Those of these settings or baselines that were not tried in this round."""
+        return [
+            each for each in dict.fromkeys(what) if (this.stage, this.size, this.split, each) not in self.journal.trials
+        ]
+
+    def _rung(self, this: Round) -> Rung:
+        """The sets of a round, kept until those of another are asked for."""
+        place = (this.stage, this.size, this.split)
+        if place not in self._rungs:
+            self._rungs = {place: self.data.rung(*place)}
+        return self._rungs[place]
 
     def _paths(self, this: Round, rung: Rung, families: Families) -> list[MachinePath]:
-        """One path per family; what cannot even be prepared is a failed trial."""
-        seconds, grams = self._seconds_each(this, len(families)), self.prepared.grams(rung, families)
-        rungs, paths = self._rungs_by_start(rung, families), list[MachinePath]()
-        for family, Cs in families.items():
+        """One path per family; what cannot even be prepared is a failed trial, what takes too long is left out."""
+        wanted = {family: Cs for family, Cs in families.items() if self._can_start(this, family)}
+        self._note_left_out(this, [family for family in families if family not in wanted], len(families))
+        grams, rungs, paths = self.prepared.grams(rung, wanted), self._rungs_by_start(rung, wanted), list[MachinePath]()
+        for family, Cs in wanted.items():
             if family.start in rungs:
                 with self._noting_failures(rung, {family: Cs}):
                     scale, gram, start = self.prepared.scale(family), grams.get(family.base), rungs[family.start]
-                    paths.append(MachinePath(start, family, tuple(Cs), scale, gram, seconds, self.options))
+                    paths.append(MachinePath(start, family, tuple(Cs), scale, gram, None, self.options))
         return paths
+
+    def _can_start(self, this: Round, family: Family) -> bool:
+        """Whether the baselines that a family starts from can be cross-fitted in time."""
+        left = self.clock.left(this.until)
+        if this.must or left is None or family.start is None or self.prepared.has(this, family.start):
+            return True
+        return self.expected_start(family.start, self.data.n_pairs(this.size)) <= left
 
     def _rungs_by_start(self, rung: Rung, families: Families) -> dict[str | None, Rung]:
         """The rung itself for plain machines, and with scores of baselines for those that start from them."""
@@ -141,11 +144,6 @@ class Runner:
         with self._noting_failures(rung, started):
             rungs |= self.prepared.with_scores(rung, [family.start for family in started if family.start is not None])
         return rungs
-
-    def _seconds_each(self, this: Round, n_paths: int) -> float | None:
-        """Some paths end early and leave their time to others, so each may take twice its part."""
-        left = self.clock.left(this.share)
-        return None if left is None else min(left, max(1.0, 2.0 * left * effective_n_jobs(self.n_jobs) / n_paths))
 
     @contextmanager
     def _noting_failures(self, rung: Rung, families: Families) -> Iterator[None]:
@@ -157,25 +155,35 @@ class Runner:
 
     # -- running
 
-    def _run(self, this: Round, rung: Rung, jobs: Sequence[MachinePath | BaselineFit]) -> None:
-        """Run the jobs; those that come after the time is up are left out, and this is noted."""
-        done = 0
+    def _run(self, this: Round, rung: Rung, jobs: Sequence[Job]) -> None:
+        """Run the jobs; those for which there is no time are noted."""
+        done, left_out = 0, list[Job]()
         self._report(rung, done, len(jobs))
         # Jobs are handed out one at a time, so that no more are started once the time is up.
-        calls = (delayed(_run_job)(job, self.space, self.scoring) for job in self._until_time_is_up(this, jobs))
+        calls = (delayed(_run_job)(job, self.space, self.scoring) for job in self._in_time(this, jobs, left_out))
         for trials in Parallel(n_jobs=self.n_jobs, return_as="generator_unordered", pre_dispatch="n_jobs")(calls):
             self.journal.add(trials, self.clock.elapsed)
             done += 1
             self._report(rung, done, len(jobs))
-        if done < len(jobs):
-            self.notes.append(f"{this}: no time for {len(jobs) - done} of {counted(len(jobs), 'trial')}")
+        self._note_left_out(this, [job.what for job in left_out], len(jobs))
 
-    def _until_time_is_up(self, this: Round, jobs: Iterable[Any]) -> Iterator[Any]:
+    def _in_time(self, this: Round, jobs: Sequence[Job], left_out: list[Job]) -> Iterator[Job]:
+        """The jobs that are expected to end in time, each with the seconds that it may take."""
         for place, job in enumerate(jobs):
-            left = self.clock.left(this.share)
-            if left is not None and left <= 0 and place > 0:  # the first one runs always: no round without a result
-                return
-            yield job
+            left = self.clock.left(this.until)
+            expected = self.expected(job.what, len(job.rung.training)) or 0.0
+            if left is not None and not this.must and (left <= 0 or expected > left):
+                left_out.append(job)
+            elif left is None or this.must or isinstance(job, BaselineFit):
+                yield job
+            else:
+                part = 2.0 * left * effective_n_jobs(self.n_jobs) / (len(jobs) - place)
+                yield replace(job, seconds=left if len(job.Cs) == 1 else min(left, part))
+
+    def _note_left_out(self, this: Round, what: Sequence[Any], total: int) -> None:
+        if what:
+            names = ", ".join(dict.fromkeys(str(getattr(each, "family", each)) for each in what))
+            self.notes.append(f"{this}: no time for {len(what)} of {counted(total, 'trial')} ({names})")
 
     def _report(self, rung: Rung, done: int, total: int) -> None:
         if self.progress is not None:
@@ -189,8 +197,9 @@ class Runner:
         return (trial for trial in self.journal.trials.values() if (trial.stage, trial.size) == (stage, size))
 
     def results(self, stage: Stage, size: Size) -> list[Result[Any]]:
-        """Means over the splits of machines and baselines, best first."""
-        return mean_results(self._trials(stage, size))
+        """Means over the splits of machines and baselines, best first; a split that was broken off does not count."""
+        n_splits = self.splits.get((stage, size), 1)
+        return mean_results(trial for trial in self._trials(stage, size) if trial.split < n_splits)
 
     def machines(self, stage: Stage, size: Size) -> list[Result[Setting]]:
         """Results of machines, best first."""
@@ -200,23 +209,39 @@ class Runner:
         """Results of baselines, best first."""
         return [result for result in self.results(stage, size) if isinstance(result.what, str)]
 
-    def affordable(self, this: Round, before: Round | None, settings: Sequence[Setting]) -> list[Setting]:
-        """As many of these settings, best first, as will end in time; none is noted.
+    # -- what it will take
 
-        The seconds of the round before are taken to grow like n^GROWTH with the number of pairs, n ∝ (classes · EPCR)².
+    def expected(self, what: Setting | str, n_pairs: int) -> float | None:
+        """Seconds of one trial, from those of the same setting, else of its family, else of all; None if unknown."""
+        known = self.journal.seconds
+        if isinstance(what, str):
+            return expected_seconds(known.get(what, []), n_pairs, growth=1.0)
+        return expected_seconds(known.get(what) or known.get(what.family) or known.get(Setting, []), n_pairs)
+
+    def expected_start(self, start: str | None, n_pairs: int) -> float:
+        """Seconds of cross-fitting what a family starts from: without end where a baseline was never tried."""
+        names = () if start is None else baselines_of(start)
+        each = [self.expected(name, n_pairs) for name in names]
+        return CROSS_FIT * sum(inf if seconds is None else seconds for seconds in each)
+
+    def affordable(self, this: Round, settings: Sequence[Setting], names: Sequence[str] = ()) -> list[Setting]:
+        """As many of these settings, best first, as are expected to end in time beside these baselines; none is noted.
+
         Without this the last rung would start all its settings, end none, and the search would choose by accident.
         """
-        left = self.clock.left(this.share)
-        if left is None or before is None:
+        left, n_pairs = self.clock.left(this.until), self.data.n_pairs(this.size)
+        if left is None:
             return list(settings)
-        seconds = {result.what: result.seconds for result in self.machines(before.stage, before.size)}
-        growth = (this.size.n_examples / before.size.n_examples) ** (2 * GROWTH) / effective_n_jobs(self.n_jobs)
-        needed = np.cumsum([growth * seconds.get(setting, 0.0) for setting in settings])
+        starts = {setting.start for setting in settings}
+        each = [(self.expected(setting, n_pairs) or 0.0) / effective_n_jobs(self.n_jobs) for setting in settings]
+        before = sum(self.expected_start(start, n_pairs) for start in starts)
+        before += sum(self.expected(name, n_pairs) or 0.0 for name in names)
+        needed = before + np.cumsum(each)
         kept = list(settings[: int((needed <= left).sum())])
         if not kept:
             self.notes.append(f"{this.stage} task: no time for {this.size}")
         return kept
 
 
-def _run_job(job: MachinePath | BaselineFit, space: Space, scoring: Scorer) -> list[Trial]:
+def _run_job(job: Job, space: Space, scoring: Scorer) -> list[Trial]:
     return job.run(space, scoring)

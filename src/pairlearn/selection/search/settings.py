@@ -7,19 +7,20 @@ grid would have to span the scales of all kernels, and most of its fits would be
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pairlearn.baselines.stacked import STACK, with_scores
 from pairlearn.errors import InputError
-from pairlearn.kernels import NAMED, Kernel, as_kernel
+from pairlearn.kernels import NAMED, Gaussian, Kernel, as_kernel
 from pairlearn.machines.pair_svc import PairSVC
 from pairlearn.operators.build import build
 from pairlearn.pair_kernels import PairKernel, pair_kernel
 from pairlearn.pairs import Pairs
+from pairlearn.types import Examples
 
 KERNELS = ("tensor_metric", "metric", "tensor")
 """Pair kernels tried by default: differences of examples, products of examples, and both."""
@@ -29,6 +30,8 @@ CS = (0.01, 0.1, 1.0, 10.0, 100.0)
 """Boxes in units of 1 / mean K(p, p)."""
 WEIGHTS = (1.0, 10.0)
 """Trust in the scores of baselines beside a kernel, in units of mean K(p, p)."""
+WIDTHS = (0.3, 3.0)
+"""Other γ that are tried where a Gaussian base does well, in units of the γ that it takes from the examples."""
 NO_KERNEL = "scores"
 """In the place of kernel and base: a machine on the scores of baselines alone."""
 ALL = "stack"
@@ -73,6 +76,18 @@ class Setting:
     weight: float = 0.0
 
     @property
+    def sentence(self) -> str:
+        """What it is, in words of a user: what compares two examples, and what is asked beside it."""
+        kernel = f"pair kernel {self.kernel} on the base kernel {self.base}"
+        if self.start is None:
+            return f"{kernel}, C = {self.C:g}"
+        names = baselines_of(self.start)
+        which = names[0] if len(names) == 1 else f"{len(names)} baselines ({', '.join(names)})"
+        if self.kernel == NO_KERNEL:
+            return f"a weighted sum of the scores of {which}, no kernel, C = {self.C:g}"
+        return f"{kernel} beside the scores of {which} with weight {self.weight:g}, C = {self.C:g}"
+
+    @property
     def family(self) -> Family:
         """The setting without C."""
         return Family(self.kernel, self.base, self.start, self.weight)
@@ -98,6 +113,7 @@ class Space:
     bases: dict[str, Kernel]
     Cs: tuple[float, ...]
     weights: tuple[float, ...]
+    widths: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, kernels: Any, bases: Any, Cs: Sequence[float], weights: Sequence[float]) -> Space:
@@ -120,9 +136,47 @@ class Space:
         """Whether examples are rows of a matrix of similarities."""
         return any(base.precomputed for base in self.bases.values())
 
-    def settings(self) -> list[Setting]:
-        """The grid without baselines to start from."""
-        return [Setting(kernel, base, C) for kernel in self.kernels for base in self.bases for C in self.Cs]
+    def on(self, examples: Examples) -> Space:
+        """With other γ of the Gaussian bases that take theirs from these examples, as bases of their own."""
+        bases, widths = dict(self.bases), dict[str, tuple[str, ...]]()
+        for name, base in self.bases.items():
+            if base == Gaussian():
+                resolved = base.resolved(examples)
+                assert isinstance(resolved, Gaussian)
+                gamma = float(resolved.gamma)
+                others = {f"{name}, gamma × {width:g}": Gaussian(gamma=width * gamma) for width in WIDTHS}
+                bases, widths[name] = bases | others, tuple(others)
+        return replace(self, bases=bases, widths=widths)
+
+    @property
+    def families(self) -> list[Family]:
+        """Every pair kernel on every base, Gaussian bases with the γ of the examples; none starts from baselines."""
+        others = {name for names in self.widths.values() for name in names}
+        return [Family(kernel, base) for kernel in self.kernels for base in self.bases if base not in others]
+
+    @property
+    def middle(self) -> float:
+        """The C to begin with: the one nearest to 1."""
+        return min(self.Cs, key=lambda C: abs(np.log(C)))
+
+    def around(self, families: Iterable[Family]) -> list[Setting]:
+        """All Cs of these families, and other γ of their bases with the middle C."""
+        listed = list(families)
+        wider = [family._replace(base=base) for family in listed for base in self.widths.get(family.base, ())]
+        return [family.at(C) for family in listed for C in self.Cs] + [family.at(self.middle) for family in wider]
+
+    def neighbours(self, setting: Setting) -> list[Setting]:
+        """Settings that differ a little: C a half step up or down, within the given ones, and other γ of its base."""
+        low, high = min(self.Cs), max(self._small_boxes if setting.start is not None else self.Cs)
+        Cs = [float(f"{setting.C * step:.3g}") for step in (10.0**0.5, 10.0**-0.5)]
+        steps = [replace(setting, C=C) for C in Cs if low < C < high]
+        group = next((names for names in self._groups if setting.base in names), ())
+        return steps + [replace(setting, base=base) for base in group if base != setting.base]
+
+    @property
+    def _groups(self) -> list[tuple[str, ...]]:
+        """Names of bases that differ in γ only."""
+        return [(name, *others) for name, others in self.widths.items()]
 
     def on_scores(self, baseline: str) -> list[Setting]:
         """Settings on the scores of the best baseline, or of several, alone; the baseline with the smallest C first."""
@@ -130,7 +184,7 @@ class Space:
 
     def started(self, families: Sequence[Family], baseline: str) -> list[Setting]:
         """Settings with the kernels of these families that start from the best baseline, or from several."""
-        trusts = [(start, weight) for start in (baseline, ALL) for weight in self.weights]
+        trusts = [(start, weight) for start in (ALL, baseline) for weight in self.weights]
         mixed = [family._replace(start=start, weight=weight) for family in families for start, weight in trusts]
         return [family.at(C) for family in mixed for C in self._small_boxes]
 

@@ -12,8 +12,12 @@ STAGES: tuple[Stage, ...] = ("pair", "interexample", "interclass")
 """The three tasks, easiest first: unseen pairs of known examples, unseen examples of known classes, unseen classes."""
 TEST_SHARE = 0.25
 """Of pairs, of examples of each class, of classes: what each task tests on."""
-FIRST_LOOK, FEW_EXAMPLES = 150, 400
+FIRST_LOOK, FEW_EXAMPLES = 80, 400
 """Examples of the smallest sets, and of the pair and interexample task: enough to tell bad kernels from good ones."""
+FIRST_RACE = 150
+"""Examples of the first set of the interclass task, where real choices begin."""
+FEWEST_EXAMPLES = 3
+"""Examples per class of the smallest final fit."""
 USUAL_EPCR, USUAL_CLASSES = 25, 25
 """Examples per class (EPCR) and classes up to which nobody needs to ask whether fewer would do."""
 WORTH_IT = 1.5
@@ -46,7 +50,7 @@ class Ladder:
 
     >>> ladder = Ladder(n_training=100, typical=20, max_examples=3000)
     >>> [str(size) for size in ladder.pair()]
-    ['15 classes × 10', '40 classes × 10']
+    ['8 classes × 10', '40 classes × 10']
     >>> [str(size) for size in ladder.interclass(epcr=10)]
     ['25 classes × 6', '25 classes × 10', '50 classes × 10', '100 classes × 10']
     """
@@ -76,9 +80,20 @@ class Ladder:
         """Few examples of few classes for a first look at everything, then more and more classes."""
         most = max(2, min(self.n_training, self.max_examples // epcr))
         counts = doubling(min(USUAL_CLASSES, most), most)
-        few = max(2, FIRST_LOOK // counts[0])
+        few = max(2, FIRST_RACE // counts[0])
         first = [Size(counts[0], few)] if WORTH_IT * few < epcr else []
         return first + [Size(n, epcr) for n in counts]
+
+    def final(self, n_useful: int, epcr: int) -> list[Size]:
+        """Sizes of the final fit, of so many classes: all classes before more examples of each.
+
+        >>> [str(size) for size in Ladder(35, 20, 3000).final(40, epcr=10)]
+        ['25 classes × 3', '40 classes × 3', '40 classes × 5', '40 classes × 10']
+        """
+        most = max(2, min(n_useful, self.max_examples // epcr))
+        few, *more = doubling(min(FEWEST_EXAMPLES, epcr), epcr)
+        counts = doubling(min(USUAL_CLASSES, most), most)
+        return [Size(n, few) for n in counts] + [Size(most, epcr) for epcr in more]
 
     def widest_epcr(self) -> int:
         """Examples per class without any other advice: as many as all classes together may have."""

@@ -4,37 +4,32 @@ from __future__ import annotations
 
 import json
 import pickle
-import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 import joblib
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.baselines.registry import BaselineScores, run_baselines
-from pairlearn.baselines.stacked import attach_baselines, cross_fit
 from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
 from pairlearn.evaluation.measures import HOW_TO_SCORE, Measure
 from pairlearn.features import note_features
-from pairlearn.machines.pair_svc import PairSVC
 from pairlearn.selection.drawing import check_whole
+from pairlearn.selection.search.clock import Clock
 from pairlearn.selection.search.development import Development
+from pairlearn.selection.search.finish import Finish, Held, set_aside
 from pairlearn.selection.search.journal import Journal
-from pairlearn.selection.search.record import Winner, record_of
-from pairlearn.selection.search.runner import Clock, Runner, Step
-from pairlearn.selection.search.settings import BASES, CS, KERNELS, WEIGHTS, Setting, Space, baselines_of
-from pairlearn.selection.search.sizes import Size
-from pairlearn.selection.search.stages import StageOutcome, run_stages
-from pairlearn.selection.search.trials import eer
+from pairlearn.selection.search.record import Winner, record_of, test_record
+from pairlearn.selection.search.runner import Runner, Step
+from pairlearn.selection.search.settings import BASES, CS, KERNELS, WEIGHTS, Space
+from pairlearn.selection.search.stages import RIVALS, StageOutcome, run_stages
+from pairlearn.selection.search.trials import eer, load_parts
 from pairlearn.types import Examples, Floats, Ints
 
 RECORD = "selection.json"
-LAST_FIT = 0.1
-"""Share of the budget that the final fit may take beyond it: a choice is worth little when it cannot be trained."""
 
 
 class StagedSearch(ClassifierMixin, BaseEstimator):
@@ -43,7 +38,8 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
     `fit(examples, classes)` takes a table of examples and one class per example. Pair task: drop kernels and Cs that
     are clearly bad. Interexample task: how many examples per class are enough. Interclass task: keep the better half
     at each of a growing number of classes, all judged on classes that no training saw, beside every baseline; the
-    best machines are also tried when started from baselines, as StackedPairSVC does. The winner is fitted on all.
+    best machines are also tried when started from baselines, as StackedPairSVC does. The winner is fitted on as many
+    classes as there is time for.
 
     Why in stages: pairs grow with the square of the examples and time faster still, so a grid on all data would
     spend nearly everything on settings that a small set rules out. Every setting is tried on few pairs first, and
@@ -55,7 +51,10 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
     Cs : boxes in units of 1 / mean K(p, p), so that one grid serves kernels of any scale.
     weights : trust in baselines beside a kernel, in units of mean K(p, p); empty for no machine that starts from them.
     scoring : a scorer such as pl.evaluation.AUC().scorer(), larger = better.
-    time_budget : seconds for everything, the final fit included; this may go beyond them by a tenth if trials took all.
+    time_budget : seconds for everything: baselines, trials, final fit, final test, refit. What the plan does not need
+        goes to settings near the best and to more splits of the classes.
+    test_share : share of the classes that no choice sees: the machine is tested on them beside every baseline
+        (`record_["test"]`), then fitted once more on all classes.
     n_splits : random splits of the classes in the interclass task; None takes more when classes are few.
     max_examples, max_pairs : limits of one training set; beyond them negatives are sampled.
     directory : journal, record and plot are written there; a killed selection goes on from it.
@@ -80,6 +79,7 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
         weights: Sequence[float] = WEIGHTS,
         scoring: Callable[[Any, Any, Any], float] = eer,
         time_budget: float | None = None,
+        test_share: float = 0.0,
         n_splits: int | None = None,
         max_examples: int = 3000,
         max_pairs: int = 2_000_000,
@@ -95,6 +95,7 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
         self.weights = weights
         self.scoring = scoring
         self.time_budget = time_budget
+        self.test_share = test_share
         self.n_splits = n_splits
         self.max_examples = max_examples
         self.max_pairs = max_pairs
@@ -109,18 +110,19 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> Self:
         """Select on examples X and their classes y; Ctrl-C ends the search early and fits the best so far."""
         self._check()
-        runner = self._runner(X, y)
+        load_parts()
+        runner, held = self._runner(X, y)
         outcomes: list[StageOutcome] = []
         interrupted = False
         try:
-            for outcome in run_stages(runner):
+            for outcome in run_stages(runner, held):
                 outcomes.append(outcome)
         except KeyboardInterrupt:
             interrupted = True
             runner.notes.append("interrupted: the best machine so far was fitted")
-            if not any(trial.setting is not None and trial.succeeded for trial in runner.journal.trials.values()):
+            if not any(trial.setting is not None and trial.tells for trial in runner.journal.trials.values()):
                 raise
-        self._finish(runner, outcomes, interrupted)
+        self._finish(runner, held, outcomes, interrupted)
         return self
 
     def _check(self) -> None:
@@ -128,6 +130,10 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
             raise InputError(f"time_budget is in seconds and must be > 0, got {self.time_budget!r}; try 600")
         if isinstance(self.scoring, (str, type, Measure)) or not callable(self.scoring):
             raise InputError(f"scoring is a scorer, got {self.scoring!r}; {HOW_TO_SCORE}")
+        if not 0 <= self.test_share < 1:
+            raise InputError(
+                f"test_share lies from 0 to below 1, got {self.test_share!r}; try 0.2, a fifth of the classes"
+            )
         if self.n_jobs == 0:
             raise InputError("n_jobs is a number of processes, or -1 for one per core, got 0; try 1")
         check_whole("random_state", self.random_state, 0)
@@ -136,14 +142,18 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
         if self.n_splits is not None:
             check_whole("n_splits", self.n_splits, 1)
 
-    def _runner(self, X: Any, y: Any) -> Runner:
+    def _runner(self, X: Any, y: Any) -> tuple[Runner, Held | None]:
+        """What runs the trials, and the classes that are set aside for the final test."""
+        clock = Clock(self.time_budget)
         space = Space.of(self.kernels, self.bases, self.Cs, self.weights)
         limits = (self.n_splits, self.max_examples, self.max_pairs)
-        data = Development.of(X, y, self.random_state, *limits, square=space.precomputed)
+        everything = Development.of(X, y, self.random_state, *limits, square=space.precomputed)
+        data, held = set_aside(everything, self.test_share, self.n_splits)
         journal = Journal(self.directory, self._fingerprint(data))
-        clock = Clock(self.time_budget, journal.spent)
+        clock.add(journal.spent)
         options = {"memory_budget": self.memory_budget, "random_state": self.random_state}
-        return Runner(space, data, journal, clock, self.scoring, self.n_jobs, options, self.progress)
+        space = space.on(data.examples)
+        return Runner(space, data, journal, clock, self.scoring, self.n_jobs, options, self.progress), held
 
     def _fingerprint(self, data: Development) -> str:
         """Of the data and of every option that decides results, the same in every process."""
@@ -159,45 +169,29 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
                 "functions in a module, or leave directory out"
             ) from error
 
-    def _finish(self, runner: Runner, outcomes: list[StageOutcome], interrupted: bool) -> None:
-        """Find the winner, fit it on all classes, and write down how it was found."""
+    def _finish(self, runner: Runner, held: Held | None, outcomes: list[StageOutcome], interrupted: bool) -> None:
+        """Find the winner, fit it, test it, fit it on all classes, and write down how it was found."""
         winner = Winner.of(runner)
         if not any(outcome.task == winner.stage for outcome in outcomes):  # broken off within this stage
-            reached = {winner.size: runner.results(winner.stage, winner.size) if winner.baselines else [winner.result]}
+            reached = {winner.size: runner.results(winner.stage, winner.size)}
             outcomes = [*outcomes, StageOutcome(winner.stage, reached, [winner.setting])]
         self.best_setting_, self.best_score_ = winner.setting, winner.result.score
         self.beats_baselines_ = winner.beats_baselines
-        self.best_estimator_ = self._refit(runner, winner.setting, winner.size)
+        epcrs = [outcome.epcr for outcome in outcomes if outcome.epcr is not None]
+        rivals = tuple(result.what for result in winner.baselines[:RIVALS])
+        finish = Finish(runner, winner.setting, epcrs[0] if epcrs else runner.data.ladder.widest_epcr(), held, rivals)
+        tested = finish.fit()
+        self.test_scores_, skipped = finish.test(tested)
+        last = tested if held is None else finish.refit(tested)
+        self.best_estimator_, self._training = last.machine, last.training
         for model in (self, self.best_estimator_):
             note_features(model, runner.data)
         self.best_params_ = {"kernel": winner.setting.kernel, "base": winner.setting.base, "C": self.best_estimator_.C}
         self.classes_ = self.best_estimator_.classes_
-        self.record_: dict[str, Any] = record_of(
-            runner, outcomes, winner, self.best_estimator_, interrupted=interrupted
-        )
+        self.record_: dict[str, Any] = record_of(runner, outcomes, winner, tested, last, interrupted=interrupted)
+        self.record_["test"] = test_record(self.test_scores_, skipped)
         if self.directory is not None:
             write_whole(Path(self.directory) / RECORD, json.dumps(self.record_, indent=1).encode())
-
-    def _refit(self, runner: Runner, setting: Setting, size: Size) -> PairSVC:
-        """The chosen machine on training and validation classes together."""
-        pairs, labels, classes = self._training = runner.data.everything(size.epcr)
-        scale = runner.prepared.scale(setting.family)
-        options = {"time_budget": self._seconds_for_the_last_fit(runner.clock), **runner.options}
-        machine = runner.space.machine(setting.family, scale, **options).set_params(C=setting.C / scale)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the record has a note instead
-            if setting.start is None:
-                machine.fit(pairs, labels)
-            else:
-                stack = cross_fit(pairs, labels, classes, baselines_of(setting.start), seed=runner.data.seed)
-                machine = attach_baselines(machine.fit(stack.pairs, stack.labels), stack)
-        if machine.fit_status_ != "converged":
-            runner.notes.append(f"final fit stopped by {machine.fit_status_} at KKT gap {machine.kkt_gap_:.2g}")
-        return machine
-
-    def _seconds_for_the_last_fit(self, clock: Clock) -> float | None:
-        left = clock.left()
-        return None if left is None or clock.budget is None else max(1.0, left, LAST_FIT * clock.budget)
 
     # -- using
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
@@ -11,12 +10,13 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from pairlearn.baselines.registry import fit_baseline
+from pairlearn.baselines.registry import fit_scores
 from pairlearn.errors import InputError
 from pairlearn.evaluation import EER, Scores
 from pairlearn.evaluation.intervals import Options, best_sample
 from pairlearn.kernels import Gram
 from pairlearn.machines.pair_svc import PairSVC
+from pairlearn.selection.search.clock import now
 from pairlearn.selection.search.development import Rung
 from pairlearn.selection.search.settings import Family, Setting, Space
 from pairlearn.selection.search.sizes import STAGES, Size, Stage
@@ -28,6 +28,8 @@ FAILURES = (InputError, MemoryError, np.linalg.LinAlgError)
 """What a setting may do without ending the search: it is noted as a failed trial."""
 SHORTEST_FIT = 0.1
 """Seconds that every fit gets, however little time is left: enough for one outer step."""
+NEAR = 0.1
+"""Largest KKT gap of a fit whose error rate says something of its setting: a tenth of the margin."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,11 @@ class Trial:
     def succeeded(self) -> bool:
         """Whether there is an error rate."""
         return self.eer is not None
+
+    @property
+    def tells(self) -> bool:
+        """Whether its error rate is that of its setting: a fit broken off early has lost nothing, it was not played."""
+        return self.succeeded and (self.gap is None or self.status == Status.CONVERGED or self.gap <= NEAR)
 
     @property
     def what(self) -> Setting | str:
@@ -122,11 +129,12 @@ def _check_fields(part: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class MachinePath:
-    """All Cs of one family on one rung, one after the other from the largest, each started from the one before.
+    """All Cs of one family on one rung, one after the other, each started from the one before.
 
     From the largest, because the solution for a larger C, cut to the smaller box, is a near start for the smaller C,
-    while the reverse has to find new support pairs. `scale` is the unit of C; `gram` a matrix shared by all families
-    with this base; `seconds` what the whole path may take.
+    while the reverse has to find new support pairs; but from the smallest where time is short, since the largest take
+    longest, and a path that is broken off shall have told something. `scale` is the unit of C; `gram` a matrix of
+    all families with this base; `seconds` what the whole path may take.
     """
 
     rung: Rung
@@ -136,6 +144,11 @@ class MachinePath:
     gram: Gram | None
     seconds: float | None
     options: dict[str, Any]
+
+    @property
+    def what(self) -> Setting:
+        """Its most expensive setting, by which its seconds are foreseen."""
+        return self.family.at(max(self.Cs))
 
     def run(self, space: Space, scoring: Scorer) -> list[Trial]:
         """Fit and score; Cs for which there is no time left get no trial, those after a failure a failed one."""
@@ -149,17 +162,17 @@ class MachinePath:
         return trials
 
     def _run_into(self, trials: list[Trial], space: Space, scoring: Scorer) -> None:
-        began = time.perf_counter()
+        began = now()
         machine = space.machine(self.family, self.scale, self.gram, **{"warm_start": True, **self.options})
-        for C in sorted(self.Cs, reverse=True):
-            left = None if self.seconds is None else self.seconds - (time.perf_counter() - began)
+        for C in sorted(self.Cs, reverse=self.seconds is None):
+            left = None if self.seconds is None else self.seconds - (now() - began)
             if left is not None and left < 0 and trials:
                 break
             machine.set_params(C=C / self.scale, time_budget=None if left is None else max(SHORTEST_FIT, left))
             trials.append(self._fit(machine, C, scoring))
 
     def _fit(self, machine: PairSVC, C: float, scoring: Scorer) -> Trial:
-        began, rung = time.perf_counter(), self.rung
+        began, rung = now(), self.rung
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the status says the same
             machine.fit(rung.training, rung.labels)
@@ -177,14 +190,25 @@ class BaselineFit:
     rung: Rung
     name: str
 
+    @property
+    def what(self) -> str:
+        """Its name."""
+        return self.name
+
     def run(self, space: Space, scoring: Scorer) -> list[Trial]:
         """Fit and score."""
-        began, rung = time.perf_counter(), self.rung
+        began, rung = now(), self.rung
         try:
-            model = fit_baseline(self.name, rung.training, rung.labels, rung.classes)
+            model = fit_scores(self.name, rung.training, rung.labels, rung.classes)
             return [Trial.on(rung, self.name, status="fitted", **_judge(model, rung, scoring, began))]
         except FAILURES as error:
             return [Trial.failed(rung, self.name, error)]
+
+
+def load_parts() -> None:
+    """Load what baselines load when they are first used: seconds of a trial shall be those of the next one like it."""
+    from sklearn.decomposition import PCA  # noqa: F401
+    from sklearn.linear_model import LogisticRegression  # noqa: F401
 
 
 def _judge(model: Any, rung: Rung, scoring: Scorer, began: float) -> dict[str, float]:
@@ -195,4 +219,4 @@ def _judge(model: Any, rung: Rung, scoring: Scorer, began: float) -> dict[str, f
     sample, _ = best_sample(scores, Options(), eer.measure)
     found = None if sample is None else sample.quick_interval(eer.measure)
     limits = {} if found is None else {"low": found.low, "high": found.high}
-    return {"eer": rate, "score": score, "seconds": time.perf_counter() - began, **limits}
+    return {"eer": rate, "score": score, "seconds": now() - began, **limits}

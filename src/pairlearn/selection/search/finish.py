@@ -1,0 +1,226 @@
+"""What comes after the choice: the final fit, the final test, and the refit on all classes; and what they will take.
+
+The final fit climbs: first a set that is surely affordable, then larger ones as long as they are expected to end in
+time. So there is always a model that converged, however wrong an expectation was. The final test judges this model and
+every baseline, learnt from the same pairs, on classes that no choice has seen. Then the same setting is fitted once
+more, on the classes of the test as well: this is the model to use, and the figure of the test is of the one before.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from pairlearn.baselines.registry import BASELINES, run_baselines
+from pairlearn.baselines.stacked import attach_baselines, cross_fit
+from pairlearn.evaluation import Scores
+from pairlearn.examples import take_examples
+from pairlearn.machines.pair_svc import PairSVC
+from pairlearn.selection.search.development import Development, Training, pairs_of
+from pairlearn.selection.search.runner import Runner
+from pairlearn.selection.search.settings import Setting, baselines_of
+from pairlearn.selection.search.sizes import Size
+from pairlearn.solvers.problem import Status
+from pairlearn.types import Examples
+
+MODEL = "model"
+FINAL_PAIRS = 200_000
+"""Most pairs of the final test."""
+TAIL = 0.35
+"""Share of the budget that final fit, test and refit may take; a smaller training set where they would take more."""
+CAUTION = 1.3
+"""What the tail is expected to take counts so many times: it comes last, and nothing after it could make up for it."""
+
+
+class Tail(NamedTuple):
+    """Size of the final fit, and the seconds that it, the final test and the refit are expected to take."""
+
+    size: Size
+    fit: float
+    test: float
+    refit: float
+
+    @property
+    def seconds(self) -> float:
+        """All of them."""
+        return CAUTION * (self.fit + self.test + self.refit)
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Examples of classes that were set aside before anything else happened, and the development data with them."""
+
+    examples: Examples
+    classes: Any
+    everything: Development
+
+
+class Fitted(NamedTuple):
+    """A final machine, what it learnt from, and how much that was."""
+
+    machine: PairSVC
+    training: Training
+    size: Size
+
+
+@dataclass(frozen=True, eq=False)
+class Finish:
+    """The last steps for one setting, chosen at one number of examples per class; `held` None is without a test.
+
+    `rivals` are the baselines to test beside it in any case, others if there is time.
+    """
+
+    runner: Runner
+    setting: Setting
+    epcr: int
+    held: Held | None
+    rivals: tuple[str, ...] = ()
+
+    # -- what it will take
+
+    def tail(self, size: Size) -> Tail:
+        """What follows the search when the final fit has this size."""
+        fit = self._seconds(size)
+        if self.held is None:
+            return Tail(size, fit, 0.0, 0.0)
+        n_pairs = self.runner.data.n_pairs(size)
+        test = sum(self.runner.expected(name, n_pairs) or 0.0 for name in self.rivals)
+        return Tail(size, fit, test, self._seconds(self._widened(size)))
+
+    def _seconds(self, size: Size) -> float:
+        n_pairs = self.runner.data.n_pairs(size)
+        return (self.runner.expected(self.setting, n_pairs) or 0.0) + self.runner.expected_start(
+            self.setting.start, n_pairs
+        )
+
+    def _sizes(self) -> list[Size]:
+        data = self.runner.data
+        return data.ladder.final(len(data.useful), self.epcr)
+
+    def _widened(self, size: Size) -> Size:
+        """The least size of the refit: all classes where the final fit had all of its own, else as many as it had."""
+        largest = self._sizes_of_refit()[-1]
+        return largest if size == self._sizes()[-1] else size
+
+    def _sizes_of_refit(self) -> list[Size]:
+        assert self.held is not None
+        data = self.held.everything
+        return data.ladder.final(len(data.useful), self.epcr)
+
+    def planned(self) -> Tail:
+        """The tail of the largest final fit that leaves most of the budget to the search."""
+        tails, budget = [self.tail(size) for size in self._sizes()], self.runner.clock.budget
+        short = [tail for tail in tails if budget is None or tail.seconds <= TAIL * budget]
+        return (short or tails[:1])[-1]
+
+    # -- doing it
+
+    def fit(self) -> Fitted:
+        """The chosen machine on training and validation classes together, on the largest set that there is time for."""
+        sizes = self._sizes()
+        place = self._first_place(sizes)
+        found = self._fitted(self.runner.data, sizes[place], self._until(sizes[place]))
+        for size in sizes[place + 1 :]:
+            if not self._affordable(self.tail(size)):
+                self.runner.notes.append(f"final fit on {found.size}: no time for {size}")
+                break
+            larger = self._fitted(self.runner.data, size, self._until(size))
+            if larger.machine.fit_status_ != Status.CONVERGED:
+                break  # the smaller one that did converge is the better promise
+            found = larger
+        if found.machine.fit_status_ != Status.CONVERGED:
+            machine = found.machine
+            self.runner.notes.append(f"final fit stopped by {machine.fit_status_} at KKT gap {machine.kkt_gap_:.2g}")
+        return found
+
+    def _first_place(self, sizes: list[Size]) -> int:
+        """The largest size that takes a third of the time that is left: it will end even if the guess is bad."""
+        left = self.runner.clock.left(self.runner.clock.budget)
+        if left is None:
+            return len(sizes) - 1
+        safe = [place for place, size in enumerate(sizes) if 3.0 * self._seconds(size) <= left - self.tail(size).test]
+        return max(safe, default=0)
+
+    def _affordable(self, tail: Tail) -> bool:
+        left = self.runner.clock.left(self.runner.clock.budget)
+        return left is not None and tail.seconds <= left
+
+    def _until(self, size: Size) -> float | None:
+        """When the final fit has to end, so that there is time for the rest."""
+        budget, tail = self.runner.clock.budget, self.tail(size)
+        return None if budget is None else budget - CAUTION * (tail.test + tail.refit)
+
+    def _fitted(self, data: Development, size: Size, until: float | None) -> Fitted:
+        runner, setting, training = self.runner, self.setting, data.everything(size)
+        scale = runner.prepared.scale(setting.family)
+        machine = runner.space.machine(setting.family, scale, **runner.options).set_params(C=setting.C / scale)
+        stack = None
+        if setting.start is not None:
+            stack = cross_fit(*training, baselines_of(setting.start), seed=data.seed)
+        left = runner.clock.left(until)
+        machine.set_params(time_budget=None if left is None else max(1.0, left))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the record has a note instead
+            if stack is None:
+                return Fitted(machine.fit(training.pairs, training.labels), training, size)
+            return Fitted(attach_baselines(machine.fit(stack.pairs, stack.labels), stack), training, size)
+
+    def test(self, found: Fitted) -> tuple[dict[str, Scores], dict[str, str]]:
+        """Scores of the machine and of every baseline on the held classes, and why baselines were left out."""
+        if self.held is None:
+            return {}, {}
+        pairs, labels = pairs_of(self.held.examples, self.held.classes, FINAL_PAIRS, seed=self.runner.data.seed)
+        if abs(int(labels.sum())) == len(labels):
+            return {}, {}
+        own, training = Scores.of(found.machine, pairs, labels, self.held.classes), found.training
+        names = [] if self.runner.space.precomputed else list(dict.fromkeys([*self.rivals, *BASELINES]))
+        spare = CAUTION * self._seconds(self._widened(found.size))
+
+        late: dict[str, str] = {}
+
+        def in_time(name: str) -> bool:
+            left = self.runner.clock.left(self.runner.clock.budget)
+            expected = self.runner.expected(name, len(training.pairs)) or 0.0
+            if left is None or expected <= (left if name in self.rivals else left - spare):
+                return True
+            late[name] = "no time"
+            return False
+
+        values, skipped = run_baselines(
+            training.pairs, training.labels, pairs, classes=training.classes, names=names, before=in_time
+        )
+        return {MODEL: own, **{name: replace(own, values=each) for name, each in values.items()}}, {**skipped, **late}
+
+    def refit(self, tested: Fitted) -> Fitted:
+        """The same setting on all classes, those of the test too, as far as there is time; else the tested one."""
+        assert self.held is not None
+        runner, sizes = self.runner, self._sizes_of_refit()
+        left, least = runner.clock.left(runner.clock.budget), self._widened(tested.size)
+        wider = [each for each in sizes if each.n_examples >= least.n_examples]
+        if left is not None:
+            wider = [each for each in wider if CAUTION * self._seconds(each) <= left]
+        if wider:
+            found = self._fitted(self.held.everything, wider[-1], runner.clock.budget)
+            if found.machine.fit_status_ == Status.CONVERGED or found.machine.kkt_gap_ <= tested.machine.kkt_gap_:
+                return found
+        runner.notes.append("no time for a refit on all classes: the model is the one that was tested")
+        return tested
+
+
+def set_aside(data: Development, share: float, n_splits: int | None) -> tuple[Development, Held | None]:
+    """The development data without a share of the classes, and these; None where the share is no whole class."""
+    n = int(data.codes.max()) + 1
+    held = np.isin(data.codes, np.random.default_rng(data.seed).permutation(n)[: round(share * n)])
+    if not held.any():
+        return data, None
+    kept, tested = np.flatnonzero(~held), np.flatnonzero(held)
+    inside, outside = (take_examples(data.examples, rows) for rows in (kept, tested))
+    if data.square:
+        inside, outside = inside[:, kept], outside[:, kept]
+    limits = (n_splits, data.max_examples, data.max_pairs)
+    rest = Development.of(inside, data.codes[kept], data.seed, *limits, square=data.square)
+    return replace(rest, feature_names=data.feature_names), Held(outside, data.codes[tested], data)

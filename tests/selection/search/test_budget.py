@@ -1,0 +1,193 @@
+"""The budget of a staged selection, on a clock that only made-up fits move: kept, used, and fair to every family."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import pairlearn as pl
+from pairlearn.selection.search import clock, stages
+from pairlearn.selection.search.clock import expected_seconds
+from pairlearn.selection.search.development import Development
+from pairlearn.selection.search.finish import Finish, Fitted
+from pairlearn.selection.search.preparation import Preparation
+from pairlearn.selection.search.record import Winner
+from pairlearn.selection.search.results import Result, still_in
+from pairlearn.selection.search.runner import Runner
+from pairlearn.selection.search.settings import NO_KERNEL, Setting, Space, baselines_of
+from pairlearn.selection.search.sizes import Size
+from pairlearn.selection.search.trials import BaselineFit, MachinePath, Trial
+
+X, CLASSES = pl.data.double_interval(30, 12, n=12, seed=0)
+
+
+class World:
+    """Fits that take as long as a law says, on a clock of their own; their error rates are made up."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, speed: float, noise: float = 0.0) -> None:
+        self.seconds, self.speed, self.noise, self.calls = 0.0, speed, noise, 0
+        monkeypatch.setattr(clock, "now", lambda: self.seconds)
+        monkeypatch.setattr(MachinePath, "run", lambda job, space, scoring: self.path(job))
+        monkeypatch.setattr(BaselineFit, "run", lambda job, space, scoring: self.baseline(job))
+        monkeypatch.setattr(Preparation, "grams", lambda own, rung, families: {})
+        monkeypatch.setattr(Preparation, "scale", lambda own, family: 1.0)
+        monkeypatch.setattr(Preparation, "with_scores", lambda own, rung, starts: self.stack(rung, list(starts)))
+        monkeypatch.setattr(Finish, "_fitted", lambda own, data, size, until: self.fitted(own, data, size, until))
+        monkeypatch.setattr(Finish, "test", lambda own, found: self.test(own, found))
+
+    def spend(self, seconds: float, most: float | None = None) -> tuple[str, float]:
+        """Let time pass, at most so much: how the fit ended, and its gap."""
+        self.calls += 1
+        seconds *= self.speed * (1.0 + self.noise * ((7 * self.calls) % 5 - 2) / 2)
+        if most is not None and seconds > most:
+            self.seconds += most
+            return "time budget", 5.0
+        self.seconds += seconds
+        return "converged", 1e-4
+
+    def cost(self, setting: Setting, n_pairs: int) -> float:
+        if setting.kernel == NO_KERNEL:
+            return n_pairs / 20_000
+        return (n_pairs / 5000) ** 1.3 * (1 + len(str(setting.family)) % 3) * setting.C**0.1
+
+    def path(self, job: MachinePath) -> list[Trial]:
+        trials, began = [], self.seconds
+        for C in sorted(job.Cs, reverse=True):
+            before, setting = self.seconds, job.family.at(C)
+            left = None if job.seconds is None else job.seconds - (before - began)
+            if left is not None and left <= 0 and trials:
+                break
+            status, gap = self.spend(self.cost(setting, len(job.rung.training)), left)
+            rate = 0.1 + 0.3 / job.rung.size.epcr + 0.01 * (sum(map(ord, str(setting))) % 7) + 0.001 * job.rung.split
+            shown: dict[str, Any] = {"eer": rate, "score": -rate, "seconds": self.seconds - before, "gap": gap}
+            trials.append(Trial.on(job.rung, setting, status=status, **shown))
+        return trials
+
+    def baseline(self, job: BaselineFit) -> list[Trial]:
+        before = self.seconds
+        self.spend(len(job.rung.training) / 20_000)
+        rate = 0.12 + 0.3 / job.rung.size.epcr + 0.01 * (sum(map(ord, job.name)) % 7)
+        shown = {"eer": rate, "score": -rate, "seconds": self.seconds - before}
+        return [Trial.on(job.rung, job.name, status="fitted", **shown)]
+
+    def stack(self, rung: Any, starts: list[str]) -> dict[str | None, Any]:
+        for _ in {name for start in starts for name in baselines_of(start)}:
+            self.spend(2.3 * len(rung.training) / 20_000)
+        return dict.fromkeys(starts, rung)
+
+    def fitted(self, finish: Finish, data: Development, size: Size, until: float | None) -> Fitted:
+        most = None if until is None else max(1.0, until - self.seconds)
+        status, gap = self.spend(self.cost(finish.setting, data.n_pairs(size)), most)
+        return Fitted(SimpleNamespace(fit_status_=status, kkt_gap_=gap), data.everything(size), size)  # type: ignore[arg-type]
+
+    def test(self, finish: Finish, found: Fitted) -> tuple[dict[str, Any], dict[str, str]]:
+        for _ in finish.rivals:
+            self.spend(len(found.training.pairs) / 20_000)
+        return {}, {}
+
+
+def select(world: World, budget: float | None) -> tuple[Runner, Fitted, Fitted]:
+    """A whole selection in a made-up world: what ran, what was tested, what is the model."""
+    search = pl.StagedSearch(time_budget=budget, test_share=0.2, n_splits=2)
+    runner, held = search._runner(X, CLASSES)
+    list(stages.run_stages(runner, held))
+    winner = Winner.of(runner)
+    rivals = tuple(result.what for result in winner.baselines[: stages.RIVALS])
+    finish = Finish(runner, winner.setting, runner.data.ladder.widest_epcr(), held, rivals)
+    tested = finish.fit()
+    finish.test(tested)
+    return runner, tested, finish.refit(tested)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+@pytest.mark.parametrize("speed", [0.2, 0.4, 1.0])
+def test_the_budget_is_kept_and_used_and_the_model_converged(
+    monkeypatch: pytest.MonkeyPatch, speed: float, noise: float
+) -> None:
+    runner, tested, last = select(World(monkeypatch, speed, noise), 60.0)
+    assert 0.85 <= runner.clock.elapsed / 60.0 <= 1.05
+    assert tested.machine.fit_status_ == last.machine.fit_status_ == "converged"
+
+
+def test_every_family_gets_a_converged_trial_at_the_first_rung(monkeypatch: pytest.MonkeyPatch) -> None:
+    runner, _, _ = select(World(monkeypatch, 1.0), 60.0)
+    first = runner.data.ladder.pair()[0]
+    trials = [each for each in runner.journal.trials.values() if (each.stage, each.size) == ("pair", first)]
+    converged = {each.setting.family for each in trials if each.setting and each.status == "converged"}
+    assert len(runner.space.families) == 12
+    assert set(runner.space.families) <= converged
+
+
+def test_one_seed_gives_one_search_and_time_decides_only_where_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, again = (list(select(World(monkeypatch, 0.4), 60.0)[0].journal.trials) for _ in range(2))
+    assert one == again
+    slow, _, _ = select(World(monkeypatch, 2.0), 60.0)
+    shared = [theirs == ours for theirs, ours in zip(slow.journal.trials, one, strict=False)]
+    n_shared = shared.index(False) if False in shared else len(shared)
+    assert n_shared >= len(slow.space.families)
+    assert n_shared == len(shared) or any("no time for" in note for note in slow.notes)
+
+
+def test_a_budget_far_too_short_gives_the_best_baseline_after_four_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    runner, tested, _ = select(World(monkeypatch, 1.0), 1.0)
+    assert Winner.of(runner).setting.start in {"euclid", "cosine"}
+    assert tested.machine.fit_status_ == "converged"
+    names = [each.baseline or (each.setting and each.setting.start) for each in runner.journal.trials.values()]
+    assert len(names) == 4
+    assert set(names) <= {None, "euclid", "cosine"}
+
+
+def test_without_a_budget_everything_planned_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    runner, tested, last = select(World(monkeypatch, 1.0), None)
+    assert not [note for note in runner.notes if "no time" in note]
+    assert tested.size.n_classes == 24
+    assert last.size.n_classes == 30
+    assert set(last.training.classes.tolist()) == set(range(30))
+
+
+def test_the_widths_of_gaussians_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    runner, _, _ = select(World(monkeypatch, 0.1), None)
+    bases = {each.setting.base for each in runner.journal.trials.values() if each.setting}
+    assert {"rbf", "rbf, gamma × 0.3", "rbf, gamma × 3"} <= bases
+    gammas = [runner.space.bases[name].gamma for name in ("rbf, gamma × 0.3", "rbf, gamma × 3")]  # type: ignore[attr-defined]
+    own = pl.kernels.Gaussian().resolved(runner.data.examples).gamma  # type: ignore[attr-defined]
+    assert gammas == pytest.approx([0.3 * own, 3.0 * own])
+
+
+def test_who_did_not_play_has_not_lost() -> None:
+    good, bad, absent = (Setting(kernel, "linear", 1.0) for kernel in ("metric", "tensor", "tensor_metric"))
+    results = [Result(good, -0.02, 0.02, 1.0, 1), Result(bad, -0.4, 0.4, 1.0, 1)]
+    assert still_in([bad, absent, good], results) == [good, absent]
+
+
+def test_seconds_are_foreseen_from_those_of_the_nearest_size() -> None:
+    known = [(100, 1.0), (1000, 8.0), (1000, 10.0)]
+    assert expected_seconds(known, 2000) == pytest.approx(9.0 * 2**1.3)
+    assert expected_seconds(known, 2000, growth=1.0) == pytest.approx(18.0)
+    assert expected_seconds(known, 120) == pytest.approx(1.2**1.3)
+    assert expected_seconds([], 5) is None
+
+
+def test_neighbours_are_half_a_step_away_and_stay_within_the_grid() -> None:
+    space = Space.of(["metric"], ["linear", "rbf"], [0.1, 1.0, 10.0], [1.0]).on(X)
+    around = space.neighbours(Setting("metric", "rbf", 1.0))
+    assert [each.C for each in around] == [3.16, 0.316, 1.0, 1.0]
+    assert {each.base for each in around} == {"rbf", "rbf, gamma × 0.3", "rbf, gamma × 3"}
+    assert [each.C for each in space.neighbours(Setting("metric", "linear", 0.1))] == [0.316]
+    assert space.neighbours(Setting("metric", "linear", 1.0, "stack", 1.0)) == [
+        Setting("metric", "linear", 0.316, "stack", 1.0)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        (Setting("metric", "rbf", 1.0), "pair kernel metric on the base kernel rbf, C = 1"),
+        (Setting("scores", "scores", 0.1, "plda", 1.0), "a weighted sum of the scores of plda, no kernel, C = 0.1"),
+        (Setting("metric", "rbf", 0.1, "stack", 10.0), "beside the scores of 6 baselines (euclid, cosine,"),
+    ],
+)
+def test_a_setting_is_told_in_words(setting: Setting, words: str) -> None:
+    assert words in setting.sentence
