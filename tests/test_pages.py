@@ -41,6 +41,29 @@ def test_a_missed_goal_stands_on_the_page() -> None:
     assert pages.counted(run) == "0 met, **1 missed**"
 
 
+def test_a_tool_that_timed_out_stands_in_the_table() -> None:
+    rows = {
+        "A": {"version": "a 1.0", "EER, %": 12.3456, "95 % limits": "10 to 14"},
+        "B": {"version": "b 2.0", "ended": "timed out after 60 s"},
+    }
+    run = {
+        "command": "python x.py",
+        "date": "2026-11-17",
+        "rows": {f"faces: {tool}": row for tool, row in rows.items()},
+    }
+    lines = list(pages.tables_of("identities", run))
+    assert lines[:2] == ["`python x.py`, 2026-11-17\n", "**faces**\n"]
+    assert "|  | by | EER, % | 95 % limits |" in lines
+    assert "| A | a 1.0 | 12.35 | 10 to 14 |" in lines
+    assert "| B | b 2.0 | timed out after 60 s |  |" in lines
+
+
+def test_every_comparison_has_its_place_on_the_page() -> None:
+    scripts = {path.stem.removeprefix("compare_") for path in (pages.ROOT / "benchmarks").glob("compare_*.py")}
+    lines = pages.WORDS.read_text(encoding="utf-8").splitlines()
+    assert {line[5:-4] for line in lines if line.startswith("<!-- ")} == scripts
+
+
 def run_of(folder: Path, monkeypatch: pytest.MonkeyPatch, printed: str, *options: str) -> Path | None:
     """A script that prints a few lines, recorded in a folder of its own."""
     monkeypatch.setattr(record, "ROOT", folder)

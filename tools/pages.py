@@ -1,6 +1,8 @@
-"""Write docs/reproductions.md from the figures in results/figures, which tools/record.py keeps.
+"""Write docs/reproductions.md and docs/comparison.md from the figures in results/figures, which tools/record.py keeps.
 
 python tools/pages.py
+
+The words of the comparison are in tools/comparison.md; a line <!-- NAME --> there becomes the tables of compare_NAME.
 """
 
 from __future__ import annotations
@@ -13,19 +15,21 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "results" / "figures"
+WORDS = ROOT / "tools" / "comparison.md"
 NOT_A_SCRIPT = {"tasks"}
 """Modules of repro/ that others share."""
 VERDICTS = {True: "met", False: "**MISSED**", None: ""}
 REPRODUCTIONS = """# Reproductions
 
-What papers claim, and what the scripts of `repro/` find. `python tools/pages.py` writes this page from `results/figures`, where
-`python tools/record.py repro/NAME.py` keeps what a script printed; a test compares page and figures. Goals were written
-into the scripts, most of them the papers' own figures, some of them ours; the head of each script says which, and how it
-reads what a paper leaves open. "MISSED" is said as loudly as "met". Figures of real data need `PAIRLEARN_DATA`. Machines were shared.
+What papers claim, and what the scripts of `repro/` find. `python tools/pages.py` writes this page from
+`results/figures`, where `python tools/record.py repro/NAME.py` keeps what a script printed; a test compares page and
+figures. Goals were written into the scripts, most of them the papers' own figures, some of them ours; the head of each
+script says which, and how it reads what a paper leaves open. "MISSED" is said as loudly as "met". Figures of real data
+need `PAIRLEARN_DATA`. Machines were shared.
 """
 QUICK = """## Not run at full size for this page
 
-The full runs of these scripts take from a quarter of an hour to days. Quick sizes show that they run and what they print; they
+The full runs of these scripts take from some minutes to days. Quick sizes show that they run and what they print; they
 judge nothing and are no evidence for or against a paper. What earlier full runs found stands in [claims](claims.md).
 """
 
@@ -108,7 +112,62 @@ def reproductions() -> str:
     return "\n".join(lines)
 
 
-PAGES = {ROOT / "docs" / "reproductions.md": reproductions}
+# --------------------------------------------------------------------------- comparison
+
+
+def of_data(rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """One table: a line per tool, a column per figure; how a tool ended stands in place of figures."""
+    columns = list(dict.fromkeys(what for found in rows.values() for what in found if what not in ("version", "ended")))
+    lines = []
+    for tool, found in rows.items():
+        cells = [number(found.get(what)) for what in columns]
+        if "ended" in found:
+            cells[0] = found["ended"]
+        lines.append([tool, found["version"], *cells])
+    yield from table(["", "by", *columns], lines)
+    yield ""
+
+
+def of_features(rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """A line per feature, a column per tool."""
+    features = list(rows["features: pairlearn"])
+    features = [feature for feature in features if feature != "version"]
+    lines = [[feature, *(str(found.get(feature, "")) for found in rows.values())] for feature in features]
+    yield from table(["", *(found["version"] for found in rows.values())], lines)
+    yield ""
+
+
+def tables_of(name: str, run: Mapping[str, Any] | None) -> Iterator[str]:
+    """The tables of one comparison with command and day."""
+    if run is None:
+        yield f"`python benchmarks/compare_{name}.py` has not been run at full size.\n"
+        return
+    yield f"`{run['command']}`, {run['date']}\n"
+    if name == "features":
+        yield from of_features(run["rows"])
+        return
+    sets: dict[str, dict[str, Any]] = {}
+    for row, found in run["rows"].items():
+        data, tool = row.split(": ", 1)
+        sets.setdefault(data, {})[tool] = found
+    for data, rows in sets.items():
+        yield f"**{data}**\n"
+        yield from of_data(rows)
+
+
+def comparison() -> str:
+    """The words with the tables in their places."""
+    runs, lines = kept(), []
+    for line in WORDS.read_text(encoding="utf-8").splitlines():
+        if line.startswith("<!-- ") and line.endswith(" -->"):
+            name = line[5:-4]
+            lines += tables_of(name, runs.get(f"compare_{name}"))
+        else:
+            lines.append(line)
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+PAGES = {ROOT / "docs" / "reproductions.md": reproductions, ROOT / "docs" / "comparison.md": comparison}
 
 
 if __name__ == "__main__":
