@@ -142,4 +142,4 @@ TOOLS = (
 
 if __name__ == "__main__":
     skip_without_data()
-    sys.exit(compare(__file__, dict.fromkeys(SETTINGS, TOOLS), 90.0))
+    sys.exit(compare(__file__, dict.fromkeys(SETTINGS, TOOLS), 40.0))
