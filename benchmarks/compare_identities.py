@@ -47,7 +47,7 @@ with contextlib.suppress(ImportError):  # its rows are left out then; here, so t
 
 QUICK = "--quick" in sys.argv
 SPLITS, DIMENSIONS, MOST, SECONDS = (1, 10, 100, 8.0) if QUICK else (2, 50, 1000, 60.0)
-LIMIT = 10.0 if QUICK else 40.0
+LIMIT = 10.0 if QUICK else 60.0
 """Seconds for all splits of one tool."""
 
 

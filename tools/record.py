@@ -22,9 +22,9 @@ def record(script: str, options: list[str], figures: list[dict[str, Any]], rows:
     quick = "--quick" in options
     measured = not quick and rows.exists()
     day = date.fromtimestamp(rows.stat().st_mtime) if measured else date.today()
-    shown = options[: options.index("--only")] if "--only" in options else options  # the other rows are kept ones
-    found = {"command": " ".join(["python", script, *shown]), "date": day.isoformat(), "quick": quick}
+    found = {"command": " ".join(["python", script, *options]), "date": day.isoformat(), "quick": quick}
     if Path(script).stem.startswith("compare_"):  # tables of several tools are made of rows, which hold words too
+        found["command"] = f"python {script}"  # with --only, the other rows are kept ones
         found["rows"] = json.loads(rows.read_text()) if measured else {}
     return {**found, "figures": figures}
 
