@@ -278,11 +278,12 @@ def readings(draw: int, quick: bool) -> dict[str, list[int]]:
 
 def sweeps(quick: bool) -> dict[str, list[int]]:
     """Wins and ties of one axis against FDA after several sweeps over the pairs."""
-    found = {str(count): np.zeros(2, dtype=int) for count in SWEEPS}
+    counts = SWEEPS[:2] if quick else SWEEPS
+    found = {str(count): np.zeros(2, dtype=int) for count in counts}
     for digits in QUICK_PROBLEMS if quick else combinations(range(10), 2):
         task = problem(digits, quick)
         rival = knn_error(task, fda(task, 1e-8))
-        for count in SWEEPS[:2] if quick else SWEEPS:
+        for count in counts:
             found[str(count)] += outcome(rival, knn_error(task, axes_of(pola(task, sweeps=count))[:, :1]))
     return {name: counts.tolist() for name, counts in found.items()}
 
