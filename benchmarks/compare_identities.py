@@ -7,7 +7,6 @@ pairs of one class and 1,000 of two, drawn at random from the training examples 
 that learn from classes get the classes. Every tool has its default options but for what is said here:
 
     SDML            prior="identity" and a balance_param that falls by tens from 0.5 until it fits, as its message says
-    LMNN            as many neighbours as its smallest class has (3 by default; LFW has persons with two images)
     logistic, trees scikit-learn on |x − x'| and x·x' by component: logistic regression of standardised features, and
                     boosted trees of histograms
     PairSVC         "metric" and "tensor_metric" with a linear base, C = 1 / mean K(p, p), classes balanced
@@ -117,9 +116,7 @@ def from_classes(name: str) -> Learner:
     """A learner of metric-learn that takes classes."""
 
     def learn(part: Split) -> Callable[[pl.Pairs], np.ndarray]:
-        few = {"n_neighbors": int(np.unique(part.classes, return_counts=True)[1].min()) - 1}
-        options = few if name == "LMNN" and few["n_neighbors"] < 3 else {}
-        return distance(getattr(metric_learn, name)(random_state=0, **options).fit(part.X, part.classes).transform)
+        return distance(getattr(metric_learn, name)(random_state=0).fit(part.X, part.classes).transform)
 
     return learn
 

@@ -14,7 +14,8 @@ candidate pairs of pairlearn, with their labels (scikit-learn: 500 of its own ca
 "Amazon-Google": product names, makers and prices, 1,000 labelled pairs drawn from the official training and validation
 pairs, F1 on the official test pairs, with limits over records where pairlearn computes them. Thresholds are the best on
 the 1,000 labels, by cross-validation for pairlearn and scikit-learn (on the features above, boosted trees), on the
-labels themselves for dedupe and for Splink, which uses no label but for this. Seconds of the processor: everything.
+labels themselves for dedupe and for Splink, which uses no label but for this. Seconds of the processor: everything. A
+row is ended after 40 s; that of dedupe on persons holds some ten seconds in which its labelled pairs are looked for.
 """
 
 from __future__ import annotations
