@@ -1,6 +1,6 @@
 """Write docs/reproductions.md and docs/comparison.md from the figures in results/figures, which tools/record.py keeps.
 
-python tools/pages.py
+python tools/figures.py
 
 The words of the comparison are in tools/comparison.md; a line <!-- NAME --> there becomes the tables of compare_NAME.
 """
@@ -21,7 +21,7 @@ NOT_A_SCRIPT = {"tasks"}
 VERDICTS = {True: "met", False: "**MISSED**", None: ""}
 REPRODUCTIONS = """# Reproductions
 
-What papers claim, and what the scripts of `repro/` find. `python tools/pages.py` writes this page from
+What papers claim, and what the scripts of `repro/` find. `python tools/figures.py` writes this page from
 `results/figures`, where `python tools/record.py repro/NAME.py` keeps what a script printed; a test compares page and
 figures. Goals were written into the scripts, most of them the papers' own figures, some of them ours; the head of each
 script says which, and how it reads what a paper leaves open. "MISSED" is said as loudly as "met". Figures of real data

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tools import pages, record
+from tools import figures as pages, record
 
 SIGNS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt, "==": operator.eq}
 
 
 @pytest.mark.parametrize("target", pages.PAGES, ids=lambda path: path.name)
 def test_pages_are_what_the_kept_figures_give(target: Path) -> None:
-    assert target.read_text(encoding="utf-8") == pages.PAGES[target](), "run python tools/pages.py"
+    assert target.read_text(encoding="utf-8") == pages.PAGES[target](), "run python tools/figures.py"
 
 
 @pytest.mark.parametrize("name", pages.kept())
