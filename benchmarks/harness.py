@@ -104,9 +104,10 @@ Row = Callable[[bool], dict[str, Any]]
 """A measurement: takes `quick`, returns plain numbers and strings."""
 
 
-def run_rows(script: str, rows: dict[str, Row]) -> tuple[dict[str, dict[str, Any]], bool]:
+def run_rows(script: str, rows: dict[str, Row], *, alone: bool = True) -> tuple[dict[str, dict[str, Any]], bool]:
     """Run each row and keep its result, so that a full run can be resumed; full rows have a process of their own.
 
+    alone=False saves these processes where nobody asks for the peak memory of a row.
     Returns the results by row name and whether this was a quick run. Options: --quick, --fresh, --only NAME….
     """
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
@@ -125,10 +126,12 @@ def run_rows(script: str, rows: dict[str, Row]) -> tuple[dict[str, dict[str, Any
             print(f"{name}: kept from an earlier run (--fresh measures again)")
             continue
         print(f"{name} …", flush=True)
-        known[name] = rows[name](True) if arguments.quick else _in_process(script, name)
+        here = arguments.quick or not alone
+        known[name] = rows[name](arguments.quick) if here else _in_process(script, name)
         print("   ", known[name], flush=True)
         if not arguments.quick:
             store.parent.mkdir(exist_ok=True)
+            known = {each: known[each] for each in (*rows, *known) if each in known}  # in the order of the script
             store.write_text(json.dumps(known, indent=1))
     return known, arguments.quick
 

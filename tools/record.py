@@ -1,0 +1,58 @@
+"""Run a script of repro/ or benchmarks/ and keep the figures it prints in results/figures, for the pages of docs/.
+
+python tools/record.py repro/febrl.py              # full size: kept rows of an earlier run are not measured again
+python tools/record.py repro/febrl.py --quick      # quick figures, shown as such; never in place of full ones
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+KEPT = ROOT / "results" / "figures"
+
+
+def record(script: str, options: list[str], figures: list[dict[str, Any]], rows: Path) -> dict[str, Any]:
+    """What is kept of one run: the command, the day on which its last row was measured, rows and figures."""
+    quick = "--quick" in options
+    measured = not quick and rows.exists()
+    day = date.fromtimestamp(rows.stat().st_mtime) if measured else date.today()
+    found = {"command": " ".join(["python", script, *options]), "date": day.isoformat(), "quick": quick}
+    if Path(script).stem.startswith("compare_"):  # tables of several tools are made of rows, which hold words too
+        found["command"] = f"python {script}"  # with --only, the other rows are kept ones
+        found["rows"] = json.loads(rows.read_text()) if measured else {}
+    return {**found, "figures": figures}
+
+
+def run(script: str, options: list[str]) -> Path | None:
+    """Run the script, show what it prints and keep its last line; None if there is nothing to keep."""
+    process = subprocess.Popen([sys.executable, script, *options], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    last = "[]"
+    for line in process.stdout:
+        print(line, end="", flush=True)
+        last = line
+    process.wait()
+    target = KEPT / f"{Path(script).stem}.json"
+    figures = json.loads(last) if last.startswith("[") else []
+    if not figures:
+        print(f"{script} printed no figures: nothing kept", file=sys.stderr)
+        return None
+    if "--quick" in options and target.exists() and not json.loads(target.read_text())["quick"]:
+        print(f"{target.name} holds a full run: the quick one is not kept", file=sys.stderr)
+        return None
+    KEPT.mkdir(parents=True, exist_ok=True)
+    kept = record(script, options, figures, ROOT / "results" / target.name)
+    target.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return target
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    sys.exit(0 if run(sys.argv[1], sys.argv[2:]) else 1)
