@@ -15,9 +15,14 @@ CLOSED = {"a", "code", "pre", "h1", "h2", "h3", "h4", "svg", "math", "script", "
 
 
 def terms() -> dict[str, str]:
-    """Words that the glossary explains, and the anchor of each; `data-also` has other ways to write one."""
+    """Words that the glossary explains, and the anchor of each.
+
+    `data-also` has other ways to write one; a word with `data-plain` is too common for a link.
+    """
     found = {}
     for heading in HEADING.finditer(GLOSSARY.read_text(encoding="utf-8")):
+        if "data-plain" in heading[3]:
+            continue
         also = ALSO.search(heading[3])
         names = [heading[1], *(also[1].split(", ") if also else [])]
         found |= dict.fromkeys(names, heading[2])
