@@ -41,7 +41,7 @@ bench: env      ## every benchmark at its quick size (full size: run the script 
 docs: env       ## run every example in docs and docstrings, draw its pictures, build the site in site/ and look at it
 	rm -rf build/pictures
 	$(BIN)/python -m pytest --doctest-modules src/pairlearn tools/pages --doctest-glob='*.md' docs README.md
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	$(BIN)/python -m tools.pages.browser
 
 house: env      ## sizes of packages and functions; draws docs/images/imports.svg
