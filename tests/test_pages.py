@@ -1,4 +1,4 @@
-"""The sources of the documentation site: nothing is lost, nothing points nowhere. `make docs` builds it and looks at it."""
+"""Sources of the documentation site: nothing is lost or points nowhere. `make docs` builds it and looks at it."""
 
 from __future__ import annotations
 

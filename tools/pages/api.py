@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 SOURCE = Path(__file__).parents[2] / "src" / "pairlearn"
@@ -64,7 +64,9 @@ GROUPS: dict[str, Group] = {
     "data": Group(
         "Reading and made data", "Files to examples and pairs; data with a known answer.", "data.* graphs.* images.*"
     ),
-    "saving": Group("Saving and reports", "Models to files, scores to a page.", "save load report.* persist.read_about"),
+    "saving": Group(
+        "Saving and reports", "Models to files, scores to pages.", "save load report.* persist.read_about"
+    ),
     "testing": Group("Testing your own parts", "The laws that the library relies on.", "testing.* errors.*"),
 }
 """The pages, in the order of the navigation."""
@@ -127,8 +129,8 @@ def path_of(name: str) -> str:
 
 def anchors() -> dict[str, str]:
     """Every way to write a public name, and its place in the reference."""
-    places = {path_of(name): f"reference/api/{page}.md#{path_of(name)}" for page, names in placed().items() for name in names}
-    return {f"pl.{name}": places[path_of(name)] for name in modules() if path_of(name) in places}
+    pages = {path_of(name): page for page, names in placed().items() for name in names}
+    return {f"pl.{name}": f"reference/api/{pages[path_of(name)]}.md#{path_of(name)}" for name in modules()}
 
 
 def pages() -> dict[str, str]:
@@ -136,9 +138,10 @@ def pages() -> dict[str, str]:
     texts = {}
     for page, names in placed().items():
         group = GROUPS[page]
-        parts = [f"# {group.title}\n\n{group.about}\n"]
-        parts += [f'\n::: {path_of(name)}\n    options:\n      heading: "pl.{name}"\n      toc_label: "{name}"\n' for name in names]
+        parts = [f"# {group.title}\n\n{group.about}\n", *map(_entry, names)]
         texts[f"reference/api/{page}.md"] = "".join(parts)
     return texts
 
 
+def _entry(name: str) -> str:
+    return f'\n::: {path_of(name)}\n    options:\n      heading: "pl.{name}"\n      toc_label: "{name}"\n'

@@ -30,7 +30,8 @@ CONTRAST = 3.0
 """Least ratio of the brightness of paragraphs to that of their ground."""
 MEASURE = """() => {
   const bright = (colour) => {
-    const [r, g, b] = colour.match(/[\\d.]+/g).map((x) => { x /= 255; return x > .04 ? ((x + .055) / 1.055) ** 2.4 : x / 12.92 });
+    const linear = (x) => x > .04 ? ((x + .055) / 1.055) ** 2.4 : x / 12.92;
+    const [r, g, b] = colour.match(/[\\d.]+/g).map((x) => linear(x / 255));
     return .2126 * r + .7152 * g + .0722 * b + .05;
   };
   const text = document.querySelector("article p, article li, article td") ?? document.body;

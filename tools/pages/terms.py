@@ -1,4 +1,4 @@
-"""Links that nobody has to write: words of the glossary at their first use, public names wherever they stand as code."""
+"""Links that nobody has to write: words of the glossary at their first use, public names wherever they are code."""
 
 from __future__ import annotations
 
