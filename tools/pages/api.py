@@ -64,9 +64,7 @@ GROUPS: dict[str, Group] = {
     "data": Group(
         "Reading and made data", "Files to examples and pairs; data with a known answer.", "data.* graphs.* images.*"
     ),
-    "saving": Group(
-        "Saving and reports", "Models to files, scores to pages.", "save load report.* persist.read_about"
-    ),
+    "saving": Group("Saving and reports", "Models to files, scores to pages.", "save load report.* persist.read_about"),
     "testing": Group("Testing your own parts", "The laws that the library relies on.", "testing.* errors.*"),
 }
 """The pages, in the order of the navigation."""
