@@ -85,6 +85,11 @@ def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
     return terms.link_terms(html, known, glossary.url_relative_to(here))
 
 
+def on_post_build(config: Any) -> None:
+    """A page for addresses that a server does not know has no use in files, and absolute links."""
+    (Path(config.site_dir) / "404.html").unlink(missing_ok=True)
+
+
 @cache
 def _anchors() -> dict[str, str]:
     return api.anchors()
