@@ -1,9 +1,9 @@
-"""Look at the built site as a reader does: `python -m tools.pages.browser [--pictures FOLDER]`.
+"""Look at the built site as a reader does: `python -m tools.pages.browser [--pictures FOLDER] [how/limits …]`.
 
 Every page of site/ is opened in Chromium from its file, wide, narrow and in the dark: nothing may be said on the
 console, requested from elsewhere, missing or wider than the window; text must stand out from its ground. Links are
-followed to their page and anchor, and the search must find what it should. With `--pictures` every page is
-photographed, for people to look at.
+followed to their page and anchor, and the search must find what it should. With `--pictures` pages are
+photographed, for people to look at. Names open some pages only.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ def broken_links(site: Path) -> Iterator[str]:
                 yield f"{path.relative_to(site)} → {target}: there is no such anchor"
 
 
-def look(site: Path, pictures: Path | None) -> Iterator[str]:
-    """What is wrong with pages in the browser."""
+def look(site: Path, names: list[str], pictures: Path | None) -> Iterator[str]:
+    """What is wrong with these pages in the browser."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -91,9 +91,9 @@ def look(site: Path, pictures: Path | None) -> Iterator[str]:
         page.on("console", lambda message: said.append(f"console: {message.text}"))
         page.on("pageerror", lambda error: said.append(f"error: {error}"))
         page.on("request", lambda request: _local(request.url) or said.append(f"asks {request.url}"))
-        for path in sorted(site.rglob("*.html")):
-            name = path.relative_to(site).with_suffix("").as_posix()
-            page.goto(path.as_uri())
+        for name in names:
+            page.set_viewport_size({"width": LOOKS["wide"][0], "height": 900})
+            page.goto((site / f"{name}.html").as_uri())
             for look, (width, scheme) in LOOKS.items():
                 page.set_viewport_size({"width": width, "height": 900})
                 page.evaluate(f"document.body.dataset.mdColorScheme = '{scheme}'")
@@ -101,9 +101,9 @@ def look(site: Path, pictures: Path | None) -> Iterator[str]:
                 said.clear()
                 if pictures is not None:
                     page.screenshot(path=pictures / f"{look}-{name.replace('/', '-')}.png", full_page=True)
-        page.emulate_media(color_scheme="dark")
-        page.reload()
-        if page.evaluate("document.body.dataset.mdColorScheme") != "slate":
+        dark = browser.new_page(color_scheme="dark")
+        dark.goto((site / "index.html").as_uri())
+        if dark.evaluate("document.body.dataset.mdColorScheme") != "slate":
             yield "the site stays light for those who want it dark"
         for look, (width, _) in LOOKS.items():
             page.set_viewport_size({"width": width, "height": 900})
@@ -126,35 +126,35 @@ def _measured(page: Any) -> Iterator[str]:
 
 def _searched(page: Any, site: Path) -> Iterator[str]:
     """Type some words and look at the answers."""
-    page.goto((site / "index.html").as_uri())
     for words, wanted in SEARCHES.items():
+        page.goto((site / "index.html").as_uri())
         if page.locator("label[for=__search].md-header__button").is_visible():
             page.locator("label[for=__search].md-header__button").click()
-        box = page.locator("input.md-search__input")
-        box.fill(words)
+        page.locator("input.md-search__input").click()
+        page.keyboard.type(words)
         try:
             page.wait_for_selector(f".md-search-result__item a[href*='{wanted}']", state="attached", timeout=20_000)
         except Exception:
             found = page.eval_on_selector_all(".md-search-result__item a", "some => some.map(each => each.href)")
             yield f"{words!r} does not find {wanted} but {found[:5]}"
-        page.keyboard.press("Escape")
 
 
 def main() -> int:
     """Say what is wrong; 1 if anything is."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="pages such as how/limits; all, if none is named")
     parser.add_argument("--site", type=Path, default=SITE)
     parser.add_argument("--pictures", type=Path, help="folder for a photograph of every page")
     args = parser.parse_args()
     if args.pictures is not None:
         args.pictures.mkdir(parents=True, exist_ok=True)
+    names = sorted(path.relative_to(args.site).with_suffix("").as_posix() for path in args.site.rglob("*.html"))
     wrong = list(broken_links(args.site))
     if os.environ.get("PAIRLEARN_SKIP_BROWSER") != "1":
-        wrong += look(args.site, args.pictures)
-    pages = len(list(args.site.rglob("*.html")))
+        wrong += look(args.site, args.names or names, args.pictures)
     for line in wrong:
         print(re.sub(r"\s+", " ", line))
-    print(f"{pages} pages: {f'{len(wrong)} things wrong' if wrong else 'nothing wrong'}")
+    print(f"{len(args.names or names)} pages: {f'{len(wrong)} things wrong' if wrong else 'nothing wrong'}")
     return int(bool(wrong))
 
 

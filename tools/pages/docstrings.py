@@ -50,10 +50,7 @@ class Extension(griffe.Extension):
 
     def on_class(self, *, cls: griffe.Class, **_: Any) -> None:
         """A class whose constructor is made when it is defined gets the one it has."""
-        made = any("parameters=" in str(word) for word in getattr(cls, "keywords", {})) or "parameters" in getattr(
-            cls, "keywords", {}
-        )
-        if made:
+        if "parameters" in cls.keywords:
             cls.set_member("__init__", _constructor(cls))
 
 
