@@ -15,19 +15,12 @@ FIELD = re.compile(r"^(\w[\w, ]*?) : ", re.MULTILINE)
 
 
 def as_markdown(text: str) -> str:
-    """A docstring with its examples in fences, its fields as a list and its sections as bold words.
+    r"""A docstring with its examples in fences, its fields as a list and its sections as bold words.
 
-    >>> print(as_markdown("What it does.\\n\\nParameters\\n----------\\nC : box.\\n\\n>>> 1 + 1\\n2"))
-    What it does.
-    <BLANKLINE>
-    **Parameters**
-    <BLANKLINE>
-    * `C`: box.
-    <BLANKLINE>
-    ```pycon
-    >>> 1 + 1
-    2
-    ```
+    >>> as_markdown("What it does.\n\nParameters\n----------\nC : box.")
+    'What it does.\n\n\n**Parameters**\n\n* `C`: box.'
+    >>> as_markdown("Examples\n--------\n>>> 1 + 1\n2")
+    '**Examples**\n\n```pycon\n>>> 1 + 1\n2\n```'
     """
     parts = SECTION.split(text)
     head, rest = parts[0], zip(parts[1::2], parts[2::2], strict=True)
