@@ -21,7 +21,7 @@ OPTIONAL = {"Reproductions": "reproductions.md", "Beside other libraries": "comp
 """Pages below Figures that are shown if they are there."""
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
 DRAWING = re.compile(r'<img alt="([^"]*)" src="[^"]*drawings/([\w-]+\.svg)"[^>]*>')
-FORMULA = re.compile(r"^\$\$\n(.+?)\n\$\$$", re.MULTILINE | re.DOTALL)
+FORMULA = re.compile(r"^( *)\$\$\n(.+?)\n *\$\$$", re.MULTILINE | re.DOTALL)
 
 
 def on_config(config: Any) -> Any:
@@ -68,7 +68,9 @@ def _of_the_project(name: str) -> str:
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Formulas become MathML, examples with prompts get the colours of a session."""
-    formulas = FORMULA.sub(lambda found: f"\n{convert(found[1], display='block')}\n", markdown)
+    formulas = FORMULA.sub(lambda found: f"\n{found[1]}{convert(found[2], display='block')}\n", markdown)
+    if "\n$$" in formulas:
+        raise PluginError(f"{page.file.src_uri}: a formula is not closed by a line of $$")
     return formulas.replace("```python\n>>>", "```pycon\n>>>")
 
 
