@@ -38,8 +38,11 @@ check: env      ## formatting, lint, types, layers
 bench: env      ## every benchmark at its quick size (full size: run the script itself)
 	set -e; for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script --quick; done
 
-docs: env       ## run every example in the guide and every docstring
-	$(BIN)/python -m pytest --doctest-modules src/pairlearn --doctest-glob='*.md' docs README.md
+docs: env       ## run every example in docs and docstrings, draw its pictures, build the site in site/ and look at it
+	rm -rf build/pictures
+	$(BIN)/python -m pytest --doctest-modules src/pairlearn tools/pages --doctest-glob='*.md' docs README.md
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	$(BIN)/python -m tools.pages.browser
 
 house: env      ## sizes of packages and functions; draws docs/images/imports.svg
 	$(BIN)/python tools/house.py --draw docs/images/imports.svg
@@ -64,4 +67,4 @@ lock: env       ## write requirements.lock anew from what is installed
 	$(BIN)/python -m pip freeze --exclude-editable --disable-pip-version-check > requirements.lock
 
 clean:          ## remove everything that make creates
-	rm -rf .venv build dist *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv build dist site *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache

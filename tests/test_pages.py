@@ -1,0 +1,125 @@
+"""Sources of the documentation site: nothing is lost or points nowhere. `make docs` builds it and looks at it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pairlearn.cli.app import COMMANDS
+from tools.pages import api, commands, messages, terms
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+MADE = {*api.pages(), "reference/commands.md", "reference/messages.md"} | {
+    f"project/{name}.md" for name in ("security", "contributing", "changes")
+}
+OPTIONAL = {"reproductions.md", "comparison.md"}
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+def listed(nav: Any) -> Iterator[str]:
+    """Every page that a navigation names."""
+    if isinstance(nav, str):
+        yield nav
+    else:
+        for entry in nav.values() if isinstance(nav, dict) else nav:
+            yield from listed(entry)
+
+
+def slug(heading: str) -> str:
+    """The anchor that Markdown gives a heading."""
+    given = re.search(r"\{ #([\w-]+)", heading)
+    plain = re.sub(r"[^\w\s-]", "", heading).strip().lower()
+    return given[1] if given else re.sub(r"[\s-]+", "-", plain)
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    found = set(listed(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"]))
+    written = {path.relative_to(DOCS).as_posix() for path in PAGES}
+    assert found - written - MADE == set()
+    by_itself = {name for name in written if name.startswith("decisions/")} | OPTIONAL
+    assert written - found - by_itself == set()
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(DOCS).as_posix())
+def test_links_lead_somewhere(path: Path) -> None:
+    text = path.read_text()
+    drawn = set(re.findall(r'"([\w-]+\.svg)"', text))
+    for target in LINK.findall(FENCE.sub("", text)):
+        name, _, anchor = target.partition("#")
+        place = (path.parent / name).resolve() if name else path
+        if name in drawn or place.relative_to(DOCS).as_posix() in MADE:
+            continue
+        assert place.is_file(), f"{target} is not there"
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", FENCE.sub("", place.read_text()), re.MULTILINE)
+            assert anchor in map(slug, headings), f"{target} has no such heading"
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "SECURITY.md"])
+def test_files_of_the_root_point_to_pages(name: str) -> None:
+    for target in LINK.findall((ROOT / name).read_text()):
+        assert (ROOT / target.partition("#")[0]).exists(), target
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    shown = {api.path_of(name) for names in api.placed().values() for name in names}
+    assert {api.path_of(name) for name in api.modules()} == shown
+    assert "::: pairlearn.machines.pair_svc.PairSVC\n" in api.pages()["reference/api/machines.md"]
+
+
+def test_every_command_and_option_is_in_the_reference() -> None:
+    page = commands.page()
+    for name, command in COMMANDS.items():
+        assert f"## pairlearn {name} " in page
+        assert command.example in page
+    assert "| `--fmr` |" in page
+    assert "### pairlearn pairs split " in page
+
+
+def test_messages_are_read_from_the_source() -> None:
+    found = messages.messages()
+    assert len(found) > 500
+    memory = next(message for message in found if "--memory-budget" in message.text and "plan" in message.where)
+    assert memory.kind == "TooLargeError"
+    assert "raise memory_budget (--memory-budget), or train on fewer pairs" in memory.text
+
+
+def test_troubles_are_those_of_the_source() -> None:
+    said = [
+        messages._text(node)
+        for path in messages.SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant | ast.JoinedStr | ast.BinOp)
+    ]
+    quoted = re.findall(r"^\| `(.+?)` \|", (DOCS / "troubleshooting.md").read_text(), re.MULTILINE)
+    assert len(quoted) > 40
+    for quote in quoted:
+        parts = re.compile(".*".join(map(re.escape, filter(None, quote.split("…")))), re.DOTALL)
+        assert any(parts.search(text) for text in said), f"nothing in the source says {quote!r}"
+
+
+def test_terms_are_linked_once_and_not_in_code() -> None:
+    known = terms.terms()
+    assert known["FMR"] == known["false match rate"] == "fmr"
+    assert "class" not in known
+    page = "<h2>FMR</h2><p>A false match rate (FMR) of <code>FMR</code>, at an EER.</p><pre><code>EER</code></pre>"
+    linked = terms.link_terms(page, known, "g.html")
+    assert linked.count('href="g.html#fmr"') == 1
+    assert '<a class="term" href="g.html#fmr">false match rate</a> (FMR)' in linked
+    assert linked.count('href="g.html#eer"') == 1
+    assert re.sub(r"</?a[^>]*>", "", linked) == page
+
+
+def test_drawings_are_used() -> None:
+    text = "".join(path.read_text() for path in PAGES)
+    drawings = {path.name for path in (DOCS / "drawings").iterdir()}
+    assert set(re.findall(r"drawings/([\w-]+\.svg)", text)) == drawings
