@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tools import figures as pages, record
+from tools import figures as pages
+from tools import record
 
 SIGNS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt, "==": operator.eq}
 

@@ -183,7 +183,7 @@ def test_steps_of_a_pipeline_on_pairs() -> None:
 
 @pytest.mark.parametrize("spread", ["a", -0.1, 0.0, np.inf, np.nan])
 def test_a_spread_that_is_none_is_refused(spread: object) -> None:
-    with pytest.raises(InputError, match="try 0.2"):
+    with pytest.raises(InputError, match="a share of the image"):
         pl.images.Centred(spread=spread).transform(np.ones((1, 4, 4)))  # type: ignore[arg-type]
 
 
