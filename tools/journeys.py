@@ -28,6 +28,8 @@ BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 WIDTH = 100
 FEW = 4
 """Words of an output that may differ: which of two equal baselines is the best, say."""
+TIMED = " --budget "
+"""Of a command in which time decides how far it gets, only the beginnings of lines are compared."""
 
 
 def rerun(text: str, folder: Path) -> str:
@@ -104,7 +106,8 @@ def differences(written: str, now: str) -> list[str]:
         return ["the commands differ"]
     found = []
     for (command, old), (_, new) in zip(before, after, strict=True):
-        gone, come = Counter(words_of(old)) - Counter(words_of(new)), Counter(words_of(new)) - Counter(words_of(old))
+        told = beginnings if TIMED in command else words_of
+        gone, come = Counter(told(old)) - Counter(told(new)), Counter(told(new)) - Counter(told(old))
         if max(gone.total(), come.total()) > FEW:
             found.append(f"$ {command}\n  gone: {' '.join(gone.elements())}\n  come: {' '.join(come.elements())}")
     return found
@@ -123,6 +126,11 @@ def words_of(text: str) -> list[str]:
     """Words of an output without numbers, dates, hashes and rules, which differ from machine to machine."""
     plain = re.sub(r"\b[0-9a-f]{12}…|\d{4}-\d\d-\d\dT[\d:+]+|\be\d+\b|[-−+]?\d[\d,.]*(e[-+]?\d+)?|[─╭╮╰╯│]+", " ", text)
     return [word for word in plain.split() if any(letter.isalpha() for letter in word)]
+
+
+def beginnings(text: str) -> list[str]:
+    """The first word of every line."""
+    return [words[0] for words in map(words_of, text.splitlines()) if words]
 
 
 def journeys() -> list[Path]:

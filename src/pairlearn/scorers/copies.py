@@ -209,8 +209,12 @@ def _weights(model: Any, copied: CopiedPairs, given: Any) -> dict[str, Any]:
     """
     if not has_fit_parameter(model, "sample_weight"):
         return {}
-    own = 1.0 if given is None else np.asarray(given, dtype=np.float64)[copied.origins]
-    return {"sample_weight": copied.shares * own}
+    if given is None:
+        return {"sample_weight": copied.shares}
+    weights, n_pairs = np.asarray(given, dtype=np.float64), int(copied.origins.max(initial=-1)) + 1
+    if weights.shape != (n_pairs,):
+        raise InputError(f"sample_weight must hold one weight per pair, {n_pairs}, got shape {weights.shape}")
+    return {"sample_weight": copied.shares * weights[copied.origins]}
 
 
 def _classes(model: Any, copies: Copies, pairs: Pairs, labels: Any, known: Ints | None) -> dict[str, Any]:
