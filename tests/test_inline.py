@@ -183,3 +183,15 @@ def test_a_page_stays_in_its_frame() -> None:
         "frameborder": "0",
         "srcdoc": page.html,
     }
+
+
+def test_scores_tell_their_own_range_however_large() -> None:
+    same, large = pl.Scores([100.0, 101.0, 102.0, 103.0], [1, -1, 1, -1]), pl.Scores([1e308, -1e308], [1, -1])
+    assert "from 100 to 103" in same._repr_html_()
+    assert "from -1e+308 to 1e+308" in large._repr_html_()
+
+
+def test_a_line_of_progress_serves_a_classifier_of_similarities() -> None:
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    model = pl.BasisSVC(progress=inline.ProgressLine(0.0), random_state=0).fit(X, np.arange(40) % 2)
+    assert model.n_features_in_ == 3

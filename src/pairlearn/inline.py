@@ -133,6 +133,8 @@ def told(line: Any) -> str:
         return (
             f"step {line.iteration:,}: KKT gap {line.gap:.2g}, {line.n_support:,} support pairs, {line.seconds:.1f} s"
         )
+    if not hasattr(line, "stage"):
+        return f"{line.done:,} of {line.total:,}"
     best = "" if line.best is None else f", best {line.best:.4g}"
     return f"{line.stage}, {line.done:,} of {line.total:,}{best}, {line.seconds:.0f} s"
 

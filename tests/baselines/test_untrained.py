@@ -94,3 +94,15 @@ def test_every_baseline_is_fitted_with_the_same_arguments(name: str) -> None:
     np.testing.assert_allclose(
         model.score_block(X, X)[PAIRS.left, PAIRS.right], model.decision_function(PAIRS), atol=1e-6
     )
+
+
+def test_only_false_skips_a_baseline_and_names_are_checked() -> None:
+    pairs = pl.Pairs(np.array([[0.0], [1.0], [7.0], [9.0]]), [0, 2, 0], [1, 3, 2])
+    seen: list[str] = []
+    scores, skipped = pl.run_baselines(pairs, [1, 1, -1], pairs, names=["cosine", "euclid"], before=seen.append)
+    assert list(scores) == seen == ["cosine", "euclid"]
+    assert skipped == {}
+    assert pl.run_baselines(pairs, [1, 1, -1], pairs, names=["cosine"], before=lambda name: False).scores == {}
+    for names in ("cosine", ["Euclid"]):
+        with pytest.raises(InputError, match="list of baselines"):
+            pl.run_baselines(pairs, [1, 1, -1], pairs, names=names)

@@ -8,9 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars
 import pytest
 
+import pairlearn as pl
+from pairlearn.cli.steps.matching import could_be_missed
+from pairlearn.records.matcher import Matches
+from pairlearn.records.table import RecordPairs
 from tools.journey_data import write_tables
 
 
@@ -135,3 +140,14 @@ def test_models_do_not_go_to_standard_output(tables: Path, call: Callable[..., A
     said = call("dedupe", tables / "customers.csv", "--save-model", "-", code=1)
     assert "a model cannot be written to standard output" in said.output
     assert not Path("-").exists()
+
+
+def test_missed_are_candidates_of_records_without_a_match() -> None:
+    """A candidate whose record has found its one match is not missed; with several matches each it may be."""
+    beers = pl.records.Records.of({"id": ["a", "b", "c"], "name": ["Red", "red", "Pale"]})
+    pairs = RecordPairs(beers, beers, [0, 0, 1, 2], [0, 1, 1, 2])
+    chosen = np.array([True, False, False, False])
+    alone = Matches(pairs, np.full(4, 0.5), chosen, 0.4, None)  # type: ignore[arg-type]
+    assert could_be_missed(alone).tolist() == [False, False, True, True]
+    several = alone._replace(chosen=np.array([True, True, False, False]))
+    assert could_be_missed(several).tolist() == [False, False, True, True]

@@ -91,7 +91,7 @@ def test_json_on_stdout_and_no_test_classes(faces: Path) -> None:
     shown = select(faces, "--json", "--test-share", 0)
     record = json.loads(shown.stdout.splitlines()[-1])
     assert record["test"] is record["verdict"] is None
-    assert "No verdict: no classes were kept" in shown.stderr
+    assert "No verdict: there was no final test" in shown.stderr
     assert record["data"]["classes"] == 12
     assert record["out"] == str(faces / "model.safetensors")
 

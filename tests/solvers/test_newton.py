@@ -137,6 +137,31 @@ def test_no_time_and_a_start() -> None:
     assert again.objective == pytest.approx(whole.objective, rel=1e-4)
 
 
+@pytest.mark.parametrize("tuning", [FEW, BY_VALUES])
+def test_a_start_is_never_made_worse(tuning: Tuning) -> None:
+    """A converged start is certified at once; one that is broken off keeps at least what it began with."""
+    problem, Z = problem_of("classes", 3000, np.random.default_rng(4))
+    operator = FeatureOperator(Z)
+    whole = Newton(ActiveSet(tuning=tuning)).solve(problem, operator)
+    again = Newton(ActiveSet(tuning=tuning)).solve(problem, operator, whole.coefficients)
+    assert len(again.history) <= 2
+    np.testing.assert_array_equal(again.coefficients, whole.coefficients)
+    wider = replace(problem, lower=1.01 * problem.lower, upper=1.01 * problem.upper)
+    stopped = Newton(ActiveSet(tuning=tuning)).solve(wider, operator, whole.coefficients, lambda line: True)
+    assert stopped.status == Status.INTERRUPTED
+    assert stopped.objective <= whole.objective * (1 - 1e-12)
+
+
+def test_a_little_memory_leads_by_few_pairs() -> None:
+    problem, Z = problem_of("classes", 3000, np.random.default_rng(4))
+    tuning = replace(TUNING, newton_features=0)
+    size = Size.of(problem, FeatureOperator(Z), tuning, 1.2e6)
+    assert size.sample < 200
+    assert size.bytes_needed(problem) <= 1.2e6
+    found = Newton(ActiveSet(memory=1.2e6, tuning=tuning)).solve(problem, FeatureOperator(Z))
+    assert found.status == Status.CONVERGED
+
+
 def test_a_key_press_in_a_step_keeps_the_last_coefficients(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, Z = problem_of("classes", 3000, np.random.default_rng(5))
     steps = iter(range(100))

@@ -67,7 +67,7 @@ def run_baselines(
     *,
     classes: Any = None,
     names: Iterable[str] | None = None,
-    before: Callable[[str], bool] | None = None,
+    before: Callable[[str], bool | None] | None = None,
 ) -> BaselineScores:
     """Fit every baseline, or those of `names`, and score the test pairs; one that cannot be run is skipped.
 
@@ -79,10 +79,14 @@ def run_baselines(
     >>> scores["euclid"].tolist(), skipped
     ([-1.0, -2.0, -7.0], {})
     """
+    wanted = list(BASELINES if names is None else names)
+    unknown = [name for name in wanted if name not in BASELINES]
+    if isinstance(names, str) or unknown:
+        raise InputError(f"names is a list of baselines among {', '.join(BASELINES)}; got {names!r}")
     scores: dict[str, Floats] = {}
     skipped: dict[str, str] = {}
-    for name in BASELINES if names is None else names:
-        if before is not None and not before(name):
+    for name in wanted:
+        if before is not None and before(name) is False:
             skipped[name] = "left out"
             continue
         try:

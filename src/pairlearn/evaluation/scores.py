@@ -77,8 +77,10 @@ class Scores:
 
     def _repr_html_(self) -> str:
         same, different = self.positives, self.negatives
-        ends = (float(self.values.min(initial=0.0)), float(self.values.max(initial=0.0)))
-        upper, lower = (np.histogram(side, inline.BINS, ends)[0].tolist() for side in (same, different))
+        ends = (float(self.values.min()), float(self.values.max())) if len(self) else (0.0, 0.0)
+        unit = max(map(abs, ends)) or 1.0  # the largest numbers have differences that are none
+        edges = (ends[0] / unit, ends[1] / unit)
+        upper, lower = (np.histogram(side / unit, inline.BINS, edges)[0].tolist() for side in (same, different))
         words = (
             f"{len(same):,} same above, {len(different):,} different pairs below, from {ends[0]:.4g} to {ends[1]:.4g}"
         )

@@ -143,7 +143,9 @@ class Auto:
         if size is not None and enough and interior.bytes_needed(problem, size, tuning) <= active.memory:
             yield Way(interior.seconds_needed(problem, size), Interior(active), sure=1.0)
         steps = Size.of(problem, operator, tuning)
-        if (steps.features is None or enough) and steps.bytes_needed(problem) <= active.memory:
+        # With a sum other than 0 nothing is learnt from ramps that begin at a margin: there is none.
+        serves = not problem.total and (steps.features is None or enough)
+        if serves and steps.bytes_needed(problem) <= active.memory:
             many = steps.features is None
             yield Way(steps.seconds_needed(problem), Newton(active), sure=0.0 if many else 2.0, factors=many)
         sandwich = operator.sandwich()

@@ -21,7 +21,7 @@ def demo(
         Path | None,
         typer.Option(help="Directory for tables, page and pictures.", show_default="pairlearn-demo, or pairlearn-NAME"),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the data.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the data.")] = 0,
     quick: Annotated[bool, typer.Option("--quick", hidden=True)] = False,
 ) -> None:
     """Show what pairlearn does in half a minute: unseen classes, or digits, records, matches.

@@ -96,8 +96,14 @@ def check_directory(folder: Path) -> None:
 
 
 def write_tables(folder: Path, tables: Mapping[str, Any]) -> None:
-    """Tables by file name; bytes are written as they are, in folders of their own if the name has one."""
+    """Tables by file name; bytes are written as they are, in folders of their own if the name has one.
+
+    A folder with some of these names but not all of them is somebody else's.
+    """
     check_directory(folder)
+    there = [name for name in tables if (folder / name).exists()]
+    if 0 < len(there) < len(tables):
+        raise InputError(f"{folder / there[0]} exists and is not of this demonstration; choose another --out-dir")
     for name, content in tables.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -21,7 +21,7 @@ from pairlearn.records.compare.comparer import Comparer
 from pairlearn.records.judging import Judged, Verdict, answers_among, boosted_trees, judge, scores_of, verdict
 from pairlearn.records.machine import deal_folds
 from pairlearn.records.matcher import Groups, Matcher, Matches
-from pairlearn.types import Floats, Ints
+from pairlearn.types import Bools, Floats, Ints
 from pairlearn.words import counted
 
 COSINE, MARGIN = "whole record: characters", "whole record: above the best rival, both sides (characters)"
@@ -165,13 +165,24 @@ def _judged(matcher: RecordMatcher, seed: int) -> LearntMatcher:
 # --------------------------------------------------------------------------- telling
 
 
+def could_be_missed(scored: Matches) -> Bools:
+    """Candidates that are no matches; where every record has one match at most, only those of records without any."""
+    free = ~scored.chosen
+    for rows in (scored.pairs.left_rows, scored.pairs.right_rows):
+        taken, times = np.unique(rows[scored.chosen], return_counts=True)
+        if times.max(initial=1) > 1:
+            return ~scored.chosen
+        free &= ~np.isin(rows, taken)
+    return free
+
+
 def tell(run: Run, learnt: LearntMatcher, scored: Matches, known: Known | None) -> dict[str, Any]:
     """What was found and what it is worth."""
     p, out = scored.probabilities, run.out
     recall = records.estimate_recall(
         scored.candidates, p, None if known is None else known.pairs[np.flatnonzero(known.labels > 0)]
     )
-    wrong, missed = float((1.0 - p[scored.chosen]).sum()), float(p[~scored.chosen].sum())
+    wrong, missed = float((1.0 - p[scored.chosen]).sum()), float(p[could_be_missed(scored)].sum())
     if learnt.judged:
         drawn = table(("held-out labelled pairs", "F1", "limits over records"))
         for one in learnt.judged:

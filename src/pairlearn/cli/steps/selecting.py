@@ -30,6 +30,10 @@ from pairlearn.selection.search.staged import RECORD
 from pairlearn.words import counted
 
 PLOT = "eer-per-stage.png"
+NO_TEST = (
+    "No verdict: there was no final test. --test-share 0.2 keeps a fifth of the classes for it; they must be two at "
+    "least, and leave four to learn from and choose by."
+)
 
 
 def search_of(
@@ -102,10 +106,16 @@ def show(console: Console, record: dict[str, Any]) -> None:
     say(console, _chosen_line(record), lead="chosen")
     say(console, record["validation"], lead="validation:")
     if record["test"] is None:
-        say(console, "No verdict: no classes were kept for a final test; --test-share 0.2 keeps a fifth of them.")
+        say(console, NO_TEST)
     else:
         _show_test(console, record["test"])
-        show_verdict(console, record["verdict"])
+        late = [name for name, why in record["test"]["skipped"].items() if why == "no time"]
+        if late:
+            say(console, f"no time to test {', '.join(late)}", lead="note:", style="yellow")
+        if record["verdict"] is None and late:
+            say(console, "No verdict: there was no time for a baseline to compare with; give a larger --budget.")
+        else:
+            show_verdict(console, record["verdict"])
         say(console, _refit_line(record), lead="refit:")
 
 
@@ -122,7 +132,7 @@ def _stage_line(stage: dict[str, Any]) -> str:
         return "no setting was tried on every split"
     last, best = [(rung, found[0]) for rung, found in zip(stage["rungs"], machines, strict=True) if found][-1]
     size = f"{counted(last['n_classes'], 'class')} × {last['epcr']}"
-    epcr = f"; {counted(stage['epcr'], 'example')} per class suffice" if "epcr" in stage else ""
+    epcr = f"; {counted(stage['epcr'], 'example')} per class taken" if "epcr" in stage else ""
     return (
         f"{counted(stage['tried'], 'setting')} tried, {len(stage['kept'])} kept; best at {size}: "
         f"{best['what']}, EER {percent(best['eer'])}{_limits(best['low'], best['high'])}{epcr}"

@@ -89,9 +89,11 @@ class Ladder:
 
         >>> [str(size) for size in Ladder(35, 20, 3000).final(40, epcr=10)]
         ['25 classes × 3', '40 classes × 3', '40 classes × 5', '40 classes × 10']
+        >>> [str(size) for size in Ladder(11, 700, 3000).final(14, epcr=375)][-1]
+        '14 classes × 214'
         """
-        most = max(2, min(n_useful, self.max_examples // epcr))
-        few, *more = doubling(min(FEWEST_EXAMPLES, epcr), epcr)
+        most = max(2, min(n_useful, self.max_examples // min(FEWEST_EXAMPLES, epcr)))
+        few, *more = doubling(min(FEWEST_EXAMPLES, epcr), max(2, min(epcr, self.max_examples // most)))
         counts = doubling(min(USUAL_CLASSES, most), most)
         return [Size(n, few) for n in counts] + [Size(most, epcr) for epcr in more]
 

@@ -22,7 +22,7 @@ from pairlearn import loops
 from pairlearn.operators.base import PairOperator
 from pairlearn.solvers.active.active_set import ActiveSet
 from pairlearn.solvers.certificate import best_share
-from pairlearn.solvers.clock import Clock
+from pairlearn.solvers.clock import Clock, OutOfTimeError
 from pairlearn.solvers.newton.equations import WHOLE, Equations, Lead
 from pairlearn.solvers.newton.size import Size
 from pairlearn.solvers.problem import Problem, Progress, Relay, Status
@@ -61,11 +61,17 @@ class Descent:
         self.c: Floats = np.zeros(len(p)) if start is None else start.copy()
         self.v: Floats = p.linear - self.operator @ self.c if begun else p.linear.copy()
         self.theta = self.c.copy()
-        self.best = self.best if start is None else start
+        if start is not None and begun:
+            self.gap = p.box.gap(start, self.v, p.constrained)
+            if self.gap <= self.active.tol:
+                return None  # the active set certifies it
+            self.best, self.least = start, best_share(p, start, p.box.objective(start, p.linear, self.v))[1]
         try:
             return self._levels(begun)
         except KeyboardInterrupt:
             return Status.INTERRUPTED
+        except OutOfTimeError:
+            return Status.TIME_BUDGET
         except LinAlgError:
             return None  # the active set goes on from the last coefficients
 
@@ -175,7 +181,7 @@ class Descent:
         few = np.arange(len(looked))
         if len(few) > WHOLE * size.sample:
             few = np.sort(self.rng.choice(few, size.sample, replace=False))
-        lead = Lead.of(equations, few, by_features=size.features is not None)
+        lead = Lead.of(equations, few, self.clock.look, by_features=size.features is not None)
         step = equations.solved(float(self.theta.sum()) - (p.total or 0.0), lead, self.clock)
         change = np.zeros(len(p))
         change[looked] = step.x

@@ -110,10 +110,10 @@ class Lead:
     """(D⁻¹ + K)⁻¹ 1 of the sample."""
 
     @classmethod
-    def of(cls, equations: Equations, few: Ints, *, by_features: bool) -> Lead:
-        """By features of the sample where a pair has few of them, else by its kernel values."""
-        D = equations.slopes[few] * (len(equations.slopes) / len(few))
-        inverse = _by_features(equations.operator, few, D) if by_features else _by_values(equations.operator, few, D)
+    def of(cls, equations: Equations, few: Ints, look: Callable[[], None] | None, *, by_features: bool) -> Lead:
+        """By features of the sample where a pair has few of them, else by its kernel values; `look` may raise."""
+        D, operator = equations.slopes[few] * (len(equations.slopes) / len(few)), equations.operator
+        inverse = _by_features(operator, few, D) if by_features else _by_values(operator, few, D, look)
         return cls(few, inverse, inverse(np.ones(len(few))))
 
     def applied(self, r: Vector, equations: Equations) -> Vector:
@@ -137,12 +137,12 @@ def _by_features(operator: PairOperator, few: Ints, D: Floats) -> Solve:
     return lambda x: D * (x - thin.spread(cho_solve(factor, thin.gathered(D * x))))
 
 
-def _by_values(operator: PairOperator, few: Ints, D: Floats) -> Solve:
+def _by_values(operator: PairOperator, few: Ints, D: Floats, look: Callable[[], None] | None) -> Solve:
     """x ↦ (D⁻¹ + K)⁻¹ x = S (I + SKS)⁻¹ S x, S² = D."""
     S, K = np.sqrt(D), operator.submatrix(few)
     K *= S
     K *= S[:, None]
     K[np.diag_indices(len(K))] += 1.0
-    if not cholesky(K.T):
+    if not cholesky(K.T, look=look):
         raise LinAlgError("not positive definite")
     return lambda x: S * cho_solve((K.T, True), S * x, check_finite=False)

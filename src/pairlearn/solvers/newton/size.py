@@ -13,6 +13,8 @@ from pairlearn.solvers.tuning import RATES, Tuning
 
 VECTORS, LOOKED = 12, 12
 """Numbers per pair that a descent holds while it takes a step, and as many again per pair that the step looks at."""
+LEAST = 50
+"""Pairs that lead a step, however little memory there is."""
 STEPS, PASSES = 20, 150
 """Usual steps, and numbers per pair that one of them reads or writes."""
 PRODUCTS = 5000
@@ -28,12 +30,15 @@ class Size:
     features: int | None
 
     @classmethod
-    def of(cls, problem: Problem, operator: PairOperator, tuning: Tuning) -> Size:
-        """By features where a pair has few of them."""
+    def of(cls, problem: Problem, operator: PairOperator, tuning: Tuning, memory: float = np.inf) -> Size:
+        """By features where a pair has few of them, else by as many kernel values as there is memory for."""
         n, thin = len(problem), operator.thin_size()
         r = thin[1] if thin is not None and thin[0] == thin[1] else None
         if r is None or r > tuning.newton_features:
-            return cls(min(n, tuning.newton_looked), min(n, tuning.newton_block), None)
+            room = max(0.0, memory / 8 - VECTORS * n)
+            looked = int(max(LEAST, min(n, tuning.newton_looked, 0.5 * room / LOOKED)))
+            sample = int(max(LEAST, min(looked, tuning.newton_block, (0.25 * room) ** 0.5 / WHOLE)))
+            return cls(min(n, looked), min(n, sample), None)
         sample = min(n, int(np.clip(tuning.newton_sample * r, 1000, 16_000)))
         return cls(sample, sample, r)
 

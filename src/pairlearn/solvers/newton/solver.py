@@ -43,7 +43,7 @@ class Newton:
         callback: Callback | None = None,
     ) -> Solution:
         """Coefficients for this problem, from zero or from a feasible start."""
-        size = Size.of(problem, operator, self.active.tuning)
+        size = Size.of(problem, operator, self.active.tuning, self.active.memory)
         clock = Clock.start(self.active.time_budget)
         relay = Relay(clock, callback)
         descent = Descent(self.active, problem, operator, size, relay, clock)
