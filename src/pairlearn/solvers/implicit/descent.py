@@ -18,6 +18,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 
 from pairlearn.operators.form import PairForm
 from pairlearn.operators.thin import Columns
+from pairlearn.solvers.box import behind_margin
 from pairlearn.solvers.implicit.everyone import Everyone, Ramped, Ramps, Scored
 from pairlearn.types import Floats, Ints
 
@@ -55,9 +56,8 @@ DRAWN = 10**6
 
 
 def centre(half: float) -> float:
-    """The margin that ramps are centred at: wide ones begin at 1 and so leave pairs beyond it alone, or a class of many
-    pairs would push the bias far away from one of few; narrow ones have 1 in their middle, as steps have."""
-    return 1.0 - half * min(1.0, half)
+    """The margin that ramps of this half width are centred at."""
+    return 1.0 - behind_margin(half)
 
 
 def curved(q: int) -> int:

@@ -21,6 +21,7 @@ from scipy.linalg import LinAlgError
 from pairlearn import loops
 from pairlearn.operators.base import PairOperator
 from pairlearn.solvers.active.active_set import ActiveSet
+from pairlearn.solvers.box import behind_margin
 from pairlearn.solvers.certificate import best_share
 from pairlearn.solvers.clock import Clock, OutOfTimeError
 from pairlearn.solvers.newton.equations import WHOLE, Equations, Lead
@@ -121,9 +122,8 @@ class Descent:
         return float(np.partition(far, count)[count])
 
     def _kink(self, half: float) -> float:
-        """Where ramps are centred: wide ones begin at the margin and so leave pairs beyond it alone, or a class of many
-        pairs would push the bias far away from one of few; narrow ones have it in their middle, as steps have."""
-        return self.problem.box.eps + half * min(1.0, half)
+        """Where ramps of this half width are centred."""
+        return self.problem.box.eps + behind_margin(half)
 
     def _settle(self, half: float, *, last: bool = False) -> Status | None:
         """Steps at one h until the next h is worth more; at the last one until θ_h is optimal but for h."""

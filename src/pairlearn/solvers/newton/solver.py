@@ -22,7 +22,7 @@ PATH = "Newton's method"
 
 @dataclass(frozen=True)
 class Newton:
-    """Smoothed Newton steps in the space of few features, and the active set from where they end.
+    """Smoothed Newton steps by few features or by kernel values, and the active set from where they end.
 
     >>> import numpy as np
     >>> from pairlearn.operators.product import FeatureOperator
