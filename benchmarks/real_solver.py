@@ -117,7 +117,7 @@ def run_quickly(names: list[str], without: list[str]) -> dict[str, Parts]:
 
 
 def run_fully(names: list[str], without: list[str], again: list[str], store: Path, rows: dict[str, Parts]) -> None:
-    """Every part of every row that is not known yet, paths by name in one process; `rows` and the store are added to."""
+    """Every part of every row that is not known yet, paths by name in one process; `rows` and the store grow."""
     for name in names:
         parts = rows.setdefault(name, {})
         wanted = ["ours", *(rivals(without) if name not in SPECIAL else [])]

@@ -278,7 +278,7 @@ def test_splitting_begins_where_a_probe_foresees_many_free_pairs(
     monkeypatch.setattr(choice, "SURE", 1e-9 if foreseen else 1e9)
     found = Auto(active).solve(problem, operator)
     assert found.path == ("probe, splitting" if foreseen else "active set")
-    assert [line.n_pairs for line in found.history][0] == 100
+    assert found.history[0].n_pairs == 100
     assert found.status == Status.CONVERGED
     assert found.objective == pytest.approx(ActiveSet(tol=1e-6).solve(problem, operator).objective, rel=1e-6)
 
@@ -379,7 +379,7 @@ def test_what_the_rest_takes_grows_with_the_free_pairs() -> None:
 
 def test_without_room_for_all_features_the_interior_point_is_refused() -> None:
     """1.1 million pairs of 8,256 features asked for 69 GiB, whatever the budget."""
-    with pytest.raises(TooLargeError, match="990 pairs with 21 features each.*raise memory_budget"):
+    with pytest.raises(TooLargeError, match=r"990 pairs with 21 features each.*raise memory_budget"):
         Interior(ActiveSet(memory=1e5)).solve(PROBLEMS["no bias"], operator_of("metric, linear"))
 
 
