@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from pairlearn.baselines.registry import BASELINES, run_baselines
+from pairlearn.baselines.registry import run_baselines
 from pairlearn.baselines.stacked import attach_baselines, cross_fit
 from pairlearn.evaluation import Scores
 from pairlearn.examples import take_examples
@@ -160,7 +160,7 @@ class Finish:
         machine = runner.space.machine(setting.family, scale, **runner.options).set_params(C=setting.C / scale)
         stack = None
         if setting.start is not None:
-            stack = cross_fit(*training, baselines_of(setting.start), seed=data.seed)
+            stack = cross_fit(*training, baselines_of(setting.start), seed=data.seed, makers=runner.space.baselines)
         left = runner.clock.left(until)
         machine.set_params(time_budget=None if left is None else max(1.0, left))
         with warnings.catch_warnings():
@@ -176,8 +176,9 @@ class Finish:
         pairs, labels = pairs_of(self.held.examples, self.held.classes, FINAL_PAIRS, seed=self.runner.data.seed)
         if abs(int(labels.sum())) == len(labels):
             return {}, {}
+        makers = self.runner.space.baselines
         own, training = Scores.of(found.machine, pairs, labels, self.held.classes), found.training
-        names = [] if self.runner.space.precomputed else list(dict.fromkeys([*self.rivals, *BASELINES]))
+        names = [] if self.runner.space.precomputed else list(dict.fromkeys([*self.rivals, *makers]))
         spare = CAUTION * self._seconds(self._widened(found.size))
 
         late: dict[str, str] = {}
@@ -191,7 +192,13 @@ class Finish:
             return False
 
         values, skipped = run_baselines(
-            training.pairs, training.labels, pairs, classes=training.classes, names=names, before=in_time
+            training.pairs,
+            training.labels,
+            pairs,
+            classes=training.classes,
+            names=names,
+            before=in_time,
+            makers=makers,
         )
         return {MODEL: own, **{name: replace(own, values=each) for name, each in values.items()}}, {**skipped, **late}
 

@@ -24,12 +24,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pairlearn.baselines.registry import BASELINES
 from pairlearn.errors import InputError
 from pairlearn.selection.search.finish import TAIL, Finish, Held
 from pairlearn.selection.search.results import Result, better_half, one_per_family, promising, still_in
 from pairlearn.selection.search.runner import Round, Runner
-from pairlearn.selection.search.settings import Setting
+from pairlearn.selection.search.settings import Setting, plain_name
 from pairlearn.selection.search.sizes import Size, Stage
 
 HARDEST: Stage = "interclass"
@@ -160,7 +159,7 @@ class Interclass:
 
     def run(self, settings: list[Setting]) -> StageOutcome:
         """Up the ladder as far as the time goes; the rest of it goes to settings near the leader and more splits."""
-        rungs, trying, names = list[Size](), settings, sorted(BASELINES, key=lambda name: name in SLOW)
+        rungs, trying, names = list[Size](), settings, sorted(self.runner.space.baselines, key=_is_slow)
         for size in self.runner.data.ladder.interclass(self.epcr):
             if not (self._rung(size, trying, names) if rungs else self._first(size, trying, names)):
                 break
@@ -263,3 +262,8 @@ class Interclass:
             else:
                 runner.notes.append("ended early: everything was tried that could tell more")
                 return
+
+
+def _is_slow(name: str) -> bool:
+    """Whether a baseline comes last, on whatever representation."""
+    return plain_name(name) in SLOW
