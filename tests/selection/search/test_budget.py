@@ -12,6 +12,7 @@ from pairlearn.selection.search import clock, stages
 from pairlearn.selection.search.clock import expected_seconds
 from pairlearn.selection.search.development import Development
 from pairlearn.selection.search.finish import Finish, Fitted
+from pairlearn.selection.search.journal import Journal
 from pairlearn.selection.search.preparation import Preparation
 from pairlearn.selection.search.record import Winner
 from pairlearn.selection.search.results import Result, still_in
@@ -191,3 +192,23 @@ def test_neighbours_are_half_a_step_away_and_stay_within_the_grid() -> None:
 )
 def test_a_setting_is_told_in_words(setting: Setting, words: str) -> None:
     assert words in setting.sentence
+
+
+def test_the_pace_is_that_of_repeated_trials() -> None:
+    journal = Journal(None, "")
+    size = Size(4, 5)
+
+    def took(split: int, seconds: float) -> None:
+        setting = Setting("metric", "linear", 1.0)
+        journal.add([Trial("interclass", size, split, setting, None, 0.1, -0.1, "converged", seconds, 100)], 0.0)
+
+    assert journal.pace == 1.0
+    for split in range(4):
+        took(split, 1.0)
+    assert journal.pace == 1.0
+    for split in range(4, 13):
+        took(split, 3.0)
+    assert 1.0 < journal.pace <= 3.0
+    for split in range(13, 40):
+        took(split, 0.5)
+    assert journal.pace == 1.0

@@ -185,8 +185,8 @@ class Finish:
 
         def in_time(name: str) -> bool:
             left = self.runner.clock.left(self.runner.clock.budget)
-            expected = self.runner.expected(name, len(training.pairs)) or 0.0
-            if left is None or expected <= (left if name in self.rivals else left - spare):
+            kept = 0.0 if name in self.rivals else spare
+            if left is None or self._expected_of(name, len(training.pairs)) <= left - kept:
                 return True
             late[name] = "no time"
             return False
@@ -201,6 +201,12 @@ class Finish:
             makers=makers,
         )
         return {MODEL: own, **{name: replace(own, values=each) for name, each in values.items()}}, {**skipped, **late}
+
+    def _expected_of(self, name: str, n_pairs: int) -> float:
+        """Seconds of a baseline; one that was never tried counts like the slowest that was."""
+        known = self.runner.expected(name, n_pairs)
+        others = (self.runner.expected(other, n_pairs) for other in self.runner.space.baselines)
+        return max((each for each in others if each is not None), default=0.0) if known is None else known
 
     def refit(self, tested: Fitted) -> Fitted:
         """The same setting on all classes, those of the test too, as far as there is time; else the tested one."""
