@@ -29,6 +29,7 @@ class World:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, speed: float, noise: float = 0.0) -> None:
         self.seconds, self.speed, self.noise, self.calls = 0.0, speed, noise, 0
+        self.neighbour = float("inf")
         monkeypatch.setattr(clock, "now", lambda: self.seconds)
         monkeypatch.setattr(MachinePath, "run", lambda job, space, scoring: self.path(job))
         monkeypatch.setattr(BaselineFit, "run", lambda job, space, scoring: self.baseline(job))
@@ -41,6 +42,7 @@ class World:
     def spend(self, seconds: float, most: float | None = None) -> tuple[str, float]:
         """Let time pass, at most so much: how the fit ended, and its gap."""
         self.calls += 1
+        seconds *= 2.0 if self.seconds > self.neighbour else 1.0
         seconds *= self.speed * (1.0 + self.noise * ((7 * self.calls) % 5 - 2) / 2)
         if most is not None and seconds > most:
             self.seconds += most
@@ -110,6 +112,17 @@ def test_the_budget_is_kept_and_used_and_the_model_converged(
     runner, tested, last = select(World(monkeypatch, speed, noise), 60.0)
     assert 0.85 <= runner.clock.elapsed / 60.0 <= 1.05
     assert tested.machine.fit_status_ == last.machine.fit_status_ == "converged"
+
+
+@pytest.mark.parametrize("begins", [15.0, 30.0, 45.0])
+def test_the_budget_is_kept_when_somebody_else_takes_half_of_the_machine(
+    monkeypatch: pytest.MonkeyPatch, begins: float
+) -> None:
+    world = World(monkeypatch, 0.4, 0.3)
+    world.neighbour = begins
+    runner, tested, _ = select(world, 60.0)
+    assert 0.85 <= runner.clock.elapsed / 60.0 <= 1.05
+    assert tested.machine.fit_status_ == "converged"
 
 
 def test_every_family_gets_a_converged_trial_at_the_first_rung(monkeypatch: pytest.MonkeyPatch) -> None:
