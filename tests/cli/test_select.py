@@ -170,3 +170,33 @@ def test_a_base_of_low_rank_is_chosen(faces: Path) -> None:
     assert shown.exit_code == 0, shown.output
     record = json.loads((faces / "run" / "selection.json").read_text())
     assert "lowrank(rbf, 10)" in json.dumps(record)
+
+
+def test_representations_are_parts_of_the_columns(faces: Path) -> None:
+    shown = select(faces, "--representation", "late=x1?", "--representation", "early=x0:x9")
+    assert shown.exit_code == 0, shown.output
+    record = json.loads((faces / "run" / "selection.json").read_text())
+    assert {"cosine on late", "cosine on early", "cosine on late & early"} <= set(record["test"]["eer"])
+    assert "linear on early" in {trial["setting"]["base"] for trial in record["trials"] if trial["setting"]}
+    # The columns of a table are found by name when it is scored, in whatever order they stand.
+    table = polars.read_csv(faces / "faces.csv")
+    layout = pl.persist.read_about(faces / "model.safetensors")["about"]["inputs"]["examples"]["layout"]
+    assert layout["columns"] == [f"x{t}" for t in (*range(10, 20), *range(10))]
+    pairs = pl.all_pairs(table.select(layout["columns"]).to_numpy().astype(float), reflexive=False)
+    assert np.isfinite(pl.load(faces / "model.safetensors").decision_function(pairs)).all()
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        (["x1?"], "NAME=COLUMNS"),
+        (["a=x1?", "a=x0"], "names 'a' twice"),
+        (["a=x1?", "b=x10"], "'x10', which has another meaning"),
+        (["a=person", "b=x1?"], "'person', which has another meaning"),
+        (["a=z*"], "no column that --representation 'z*' means"),
+    ],
+)
+def test_bad_representations_are_refused(faces: Path, parts: list[str], words: str) -> None:
+    shown = select(faces, *(each for part in parts for each in ("--representation", part)))
+    assert shown.exit_code != 0
+    assert words in " ".join(shown.output.split())

@@ -5,7 +5,7 @@ The table is not kept by hand: it holds the `presets` of every baseline of this 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -24,6 +24,8 @@ def baseline_classes() -> tuple[type[Baseline], ...]:
     return tuple(dict.fromkeys([EuclidBaseline, CosineBaseline, *public]))
 
 
+Makers = Mapping[str, Callable[[], Any]]
+"""Baselines by name: calling one makes a new baseline."""
 BASELINES: dict[str, Callable[[], Any]] = {
     name: partial(kind, **options) for kind in baseline_classes() for name, options in kind.presets.items()
 }
@@ -39,15 +41,15 @@ def fit_baseline(name: str, pairs: Any, y: Any, classes: Any = None) -> Any:
     return _named(name).fit(pairs, y, classes=classes)
 
 
-def fit_scores(name: str, pairs: Any, y: Any, classes: Any = None) -> Any:
+def fit_scores(name: str, pairs: Any, y: Any, classes: Any = None, makers: Makers = BASELINES) -> Any:
     """The same where only scores are wanted: no threshold is looked for, which would score all training pairs."""
-    return _named(name).set_params(threshold=0.0).fit(pairs, y, classes=classes)
+    return _named(name, makers).set_params(threshold=0.0).fit(pairs, y, classes=classes)
 
 
-def _named(name: str) -> Any:
-    if name not in BASELINES:
-        raise InputError(f"unknown baseline {name!r}; choose {', '.join(BASELINES)}")
-    return BASELINES[name]()
+def _named(name: str, makers: Makers = BASELINES) -> Any:
+    if name not in makers:
+        raise InputError(f"unknown baseline {name!r}; choose {', '.join(makers)}")
+    return makers[name]()
 
 
 class BaselineScores(NamedTuple):
@@ -68,10 +70,12 @@ def run_baselines(
     classes: Any = None,
     names: Iterable[str] | None = None,
     before: Callable[[str], bool | None] | None = None,
+    makers: Makers = BASELINES,
 ) -> BaselineScores:
     """Fit every baseline, or those of `names`, and score the test pairs; one that cannot be run is skipped.
 
     `skipped` has the reason. `before` is called with each name before it is run, to show progress; False skips it.
+    `makers` are the baselines that there are.
 
     >>> import numpy as np, pairlearn as pl
     >>> pairs = pl.Pairs(np.array([[0.0], [1.0], [7.0], [9.0]]), [0, 2, 0], [1, 3, 2])
@@ -79,10 +83,10 @@ def run_baselines(
     >>> scores["euclid"].tolist(), skipped
     ([-1.0, -2.0, -7.0], {})
     """
-    wanted = list(BASELINES if names is None else names)
-    unknown = [name for name in wanted if name not in BASELINES]
+    wanted = list(makers if names is None else names)
+    unknown = [name for name in wanted if name not in makers]
     if isinstance(names, str) or unknown:
-        raise InputError(f"names is a list of baselines among {', '.join(BASELINES)}; got {names!r}")
+        raise InputError(f"names is a list of baselines among {', '.join(makers)}; got {names!r}")
     scores: dict[str, Floats] = {}
     skipped: dict[str, str] = {}
     for name in wanted:
@@ -90,7 +94,7 @@ def run_baselines(
             skipped[name] = "left out"
             continue
         try:
-            scores[name] = fit_scores(name, train_pairs, y, classes).decision_function(test_pairs)
+            scores[name] = fit_scores(name, train_pairs, y, classes, makers).decision_function(test_pairs)
         except (InputError, np.linalg.LinAlgError, MemoryError) as error:
             skipped[name] = str(error) or type(error).__name__
     return BaselineScores(scores, skipped)

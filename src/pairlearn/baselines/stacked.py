@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from pairlearn.baselines.registry import fit_scores
+from pairlearn.baselines.registry import BASELINES, Makers, fit_scores
 from pairlearn.baselines.training import joined_classes
 from pairlearn.errors import InputError
 from pairlearn.features import note_features
@@ -70,7 +70,14 @@ class Stack:
 
 
 def cross_fit(
-    pairs: Pairs, labels: Any, classes: Any, names: Sequence[str] = STACK, *, n_folds: int = 3, seed: int | None = 0
+    pairs: Pairs,
+    labels: Any,
+    classes: Any,
+    names: Sequence[str] = STACK,
+    *,
+    n_folds: int = 3,
+    seed: int | None = 0,
+    makers: Makers = BASELINES,
 ) -> Stack:
     """Fit each baseline without one fold of the classes and score the pairs within that fold; then fit it on all.
 
@@ -91,7 +98,7 @@ def cross_fit(
     folds = _folds(pairs, classes, n_folds, seed)
     left, right = (folds[column] for column in pairs.columns)
     kept = np.flatnonzero(left == right)
-    models = {name: fit_scores(name, pairs, labels, classes) for name in names}
+    models = {name: fit_scores(name, pairs, labels, classes, makers) for name in names}
     scores = np.zeros((len(kept), len(names)))
     for fold in range(int(folds.max()) + 1):
         inside, outside = kept[left[kept] == fold], np.flatnonzero((left != fold) & (right != fold))
@@ -99,7 +106,7 @@ def cross_fit(
             continue
         rows = left[kept] == fold
         for place, name in enumerate(names):
-            model = fit_scores(name, pairs[outside], labels[outside], classes)
+            model = fit_scores(name, pairs[outside], labels[outside], classes, makers)
             scores[rows, place] = model.decision_function(pairs[inside])
     return Stack(models, _with(pairs[kept], scores), labels[kept])
 

@@ -21,6 +21,7 @@ class Columns:
     """What the user says of a table; what is not said is found.
 
     `features` and `drop` hold names, globs (`e*`) and ranges of neighbours (`e0:e127`); commas part several.
+    `parts` are columns that belong together, by name, each with such words; they are the features then.
     `matrix` says that the numbers of a row are similarities to all rows, not features: none looks like an id by itself.
 
     >>> Columns(drop=("camera", "meta_*")).drop
@@ -32,6 +33,7 @@ class Columns:
     features: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     matrix: bool = False
+    parts: tuple[tuple[str, str], ...] = ()
 
     def like(self, learnt: Mapping[str, Any], sheet: Sheet) -> Columns:
         """The same with the columns that a model was learnt from, where nothing else was said.
@@ -64,6 +66,7 @@ class Layout:
     id: str | None = None
     classes: str | None = None
     left_out: tuple[str, ...] = ()
+    parts: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def __str__(self) -> str:
         features = f"{counted(self.n_features, 'feature')} {self._names()}"
@@ -87,7 +90,9 @@ def find_layout(sheet: Sheet, asked: Columns) -> Layout:
     """The columns to take; refuses what is not there, and text among the features."""
     classes = _role(sheet, asked.classes, CLASSES, "--class-column")
     dropped = {classes, *matching(sheet, asked.drop, "--drop")}
+    parts = _parts(sheet, asked)
     wanted = dict.fromkeys(matching(sheet, asked.features, "--features"))
+    wanted |= {column: None for _, columns in parts for column in columns}
     free = [name for name in sheet.columns if name not in dropped]
     ids = _role(sheet, asked.id, IDS, "--id-column") or _first_text(sheet, free, wanted)
     free = [name for name in free if name != ids]
@@ -96,7 +101,26 @@ def find_layout(sheet: Sheet, asked: Columns) -> Layout:
     if not taken:
         raise InputError(f"{sheet.source} holds no features; its columns are {listed(list(sheet.columns))}")
     used = {*taken, ids, classes}
-    return Layout(tuple(taken), len(taken), ids, classes, tuple(name for name in sheet.columns if name not in used))
+    left_out = tuple(name for name in sheet.columns if name not in used)
+    return Layout(tuple(taken), len(taken), ids, classes, left_out, parts)
+
+
+def _parts(sheet: Sheet, asked: Columns) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The columns of each part; none may belong to two, and none may have another meaning."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name, words in asked.parts:
+        columns = tuple(matching(sheet, (words,), "--representation"))
+        known = {column for others in found.values() for column in others} | {asked.id, asked.classes}
+        if twice := [column for column in columns if column in known]:
+            raise InputError(
+                f"--representation {name}={words} takes column {twice[0]!r}, which has another meaning already"
+            )
+        if name in found:
+            raise InputError(f"--representation names {name!r} twice; give every representation a name of its own")
+        found[name] = columns
+    if found and asked.features:
+        raise InputError("--representation names the features already; leave --features out")
+    return tuple(found.items())
 
 
 def matching(sheet: Sheet, patterns: Sequence[str], option: str) -> list[str]:

@@ -76,6 +76,7 @@ def read_examples(
         classes,
         replace(layout, n_features=examples.shape[1]),
         tuple(sheet.notes),
+        tuple((name, sheet.features(part).shape[1]) for name, part in layout.parts),
     )
 
 

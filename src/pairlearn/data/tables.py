@@ -24,7 +24,8 @@ from pairlearn.words import counted
 class ExampleTable:
     """Examples with their ids and, if the file has them, their classes.
 
-    `source` is the file, `layout` what was taken from it, `notes` how it was read, for messages.
+    `source` is the file, `layout` what was taken from it, `notes` how it was read, for messages; `parts` are how many
+    numbers of a row belong to each part, by name, where parts were asked for.
 
     >>> table = ExampleTable("faces.csv", np.eye(2), ("ann", "bob"))
     >>> table
@@ -37,6 +38,7 @@ class ExampleTable:
     classes: tuple[str, ...] | None = None
     layout: Layout | None = None
     notes: tuple[str, ...] = ()
+    parts: tuple[tuple[str, int], ...] = ()
 
     def __repr__(self) -> str:
         classes = "" if self.classes is None else f" of {counted(len(set(self.classes)), 'class')}"

@@ -5,6 +5,7 @@ from .latent import Latent as Latent
 from .low_rank.kernel import Clipped as Clipped
 from .low_rank.kernel import LowRank as LowRank
 from .low_rank.kernel import Nystrom as Nystrom
+from .mapped import OnColumns as OnColumns
 from .matching import Deformable as Deformable
 from .matching import Rigid as Rigid
 from .matching import Shaped as Shaped

@@ -1,9 +1,9 @@
-"""A linear kernel behind a linear map: what an online pseudo-metric has learnt, as a base kernel."""
+"""Kernels behind a map of the examples: what an online pseudo-metric has learnt, or some of the columns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from scipy import sparse
 from pairlearn.errors import InputError
 from pairlearn.kernels.base import Kernel
 from pairlearn.kernels.content import ByContent, shape_of, table_content
+from pairlearn.kernels.rows import is_positive, rows, squared_norms
 from pairlearn.types import Examples, Floats
 
 
@@ -45,3 +46,77 @@ class Mapped(ByContent, Kernel):
 
     def _summary(self) -> str:
         return shape_of(self.matrix)
+
+
+@dataclass(frozen=True)
+class OnColumns(Kernel):
+    """k(z_a, z_b), where z holds the columns starts[i] … stops[i] − 1 of every part i, each part over its norm.
+
+    A part is one representation of the examples among several that stand side by side. Its norm is the root mean
+    square of ‖a‖ over the training examples, fixed at fit, so that all parts have the same mean k(a, a) of a linear
+    kernel, whatever their units and however many columns they have.
+
+    >>> import numpy as np
+    >>> from pairlearn.kernels import Linear
+    >>> rows = np.array([[3.0, 4.0, 70.0], [5.0, 0.0, 10.0]])
+    >>> OnColumns(Linear(), (0,), (2,)).resolved(rows)(rows, rows).tolist()
+    [[1.0, 0.6], [0.6, 1.0]]
+    """
+
+    kernel: Kernel
+    starts: tuple[int, ...]
+    stops: tuple[int, ...]
+    norms: tuple[float, ...] | None = None
+    by_column = False
+
+    def __post_init__(self) -> None:
+        spans = list(zip(self.starts, self.stops, strict=False))
+        if not spans or len(self.starts) != len(self.stops) or any(not 0 <= low < high for low, high in spans):
+            raise InputError(f"parts of the columns go from start to stop > start, got {self.starts} and {self.stops}")
+        if self.norms is not None and (len(self.norms) != len(spans) or not all(map(is_positive, self.norms))):
+            raise InputError(f"every part has one norm > 0, got {self.norms}")
+
+    @property
+    def definite(self) -> bool | None:  # type: ignore[override]
+        return self.kernel.definite
+
+    @property
+    def parity(self) -> int:  # type: ignore[override]
+        return self.kernel.parity
+
+    @property
+    def symmetric(self) -> bool:  # type: ignore[override]
+        return self.kernel.symmetric
+
+    def resolved(self, examples: Examples) -> OnColumns:
+        norms = self.norms or tuple(_size(part) for part in self._parts(examples))
+        fixed = replace(self, norms=norms)
+        return replace(fixed, kernel=self.kernel.resolved(fixed.shown(examples)))
+
+    def shown(self, A: Examples) -> Examples:
+        """z of every example, (len(A), columns of all parts)."""
+        if self.norms is None:
+            raise InputError("the norms of the parts are fixed at fit; call kernel.resolved(examples) first")
+        parts = [part / norm for part, norm in zip(self._parts(A), self.norms, strict=True)]
+        return sparse.hstack(parts, format="csr") if sparse.issparse(parts[0]) else np.hstack(parts)
+
+    def _parts(self, A: Examples) -> list[Any]:
+        X = rows(A)
+        if X.shape[1] < max(self.stops):
+            raise InputError(f"this kernel reads {max(self.stops)} columns, the examples have {X.shape[1]}")
+        return [X[:, low:high] for low, high in zip(self.starts, self.stops, strict=True)]
+
+    def __call__(self, A: Examples, B: Examples) -> Floats:
+        shown = self.shown(A)
+        return self.kernel(shown, shown if A is B else self.shown(B))
+
+    def diag(self, A: Examples) -> Floats:
+        return self.kernel.diag(self.shown(A))
+
+    def features(self, A: Examples) -> Floats | None:
+        return self.kernel.features(self.shown(A))
+
+
+def _size(part: Any) -> float:
+    """Root mean square of the norms of rows; 1 for a part that is zero."""
+    return float(np.sqrt(np.mean(squared_norms(part)))) or 1.0

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pairlearn import kernels, machines, pair_kernels
+from pairlearn.baselines.columns import ColumnsBaseline
 from pairlearn.baselines.registry import baseline_classes
 from pairlearn.baselines.stacked import StackedPairSVC
 from pairlearn.evaluation.calibration import FittedCalibration, Knots, Line
@@ -48,7 +49,7 @@ Chain: Callable[..., Mapping[str, type[Any]]] = ChainMap
 """Several tables as one; nothing is written to it."""
 METRICS = (OnlinePseudoMetric, KernelPseudoMetric)
 EXPANSIONS = (BasisExpansion, BasisSVC, IndefiniteNystrom)
-AROUND = (StackedPairSVC, Verifier, NormalisedScorer, Gallery, OrbitScorer, OnCopies)
+AROUND = (StackedPairSVC, ColumnsBaseline, Verifier, NormalisedScorer, Gallery, OrbitScorer, OnCopies)
 """Models around other models."""
 WITHIN = (OnExamples, Centred, Hog)
 """Steps of pipelines of our own."""

@@ -192,6 +192,16 @@ def _check_given(part: Any) -> None:
     features_given(part)
 
 
+def _check_columns(baseline: Any) -> None:
+    """The columns that are read are there, and as many as the baseline takes."""
+    spans = list(zip(baseline.columns_.starts, baseline.columns_.stops, strict=True))
+    if baseline.columns_.norms is None or max(baseline.columns_.stops) > baseline.n_features_in_:
+        raise InputError(
+            f"it reads columns beyond its {counted(baseline.n_features_in_, 'feature')}, or norms are missing"
+        )
+    _check_width("ColumnsBaseline", baseline.baseline_, sum(stop - start for start, stop in spans))
+
+
 def _check_comparison(comparison: Any) -> None:
     """As many terms as columns of this kind have, in the analyzers of their places."""
     wanted = ["grams" if which == "grams" else "words" for which in TERMS_OF[comparison.kind]]
@@ -222,6 +232,7 @@ RULES: dict[str, Callable[[Any], None]] = {
     "BasisExpansion": _check_blocks,
     "IndefiniteNystrom": _check_halves,
     "BasisSVC": _check_classes,
+    "ColumnsBaseline": _check_columns,
     "Verifier": lambda verifier: verifier.fit(),
     "Pipeline": _check_given,
     "OnExamples": _check_given,

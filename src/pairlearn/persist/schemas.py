@@ -19,7 +19,7 @@ from pairlearn.evaluation.fusion import FittedFusion
 from pairlearn.evaluation.thresholds import Threshold
 from pairlearn.functions.function import PairFunction
 from pairlearn.images.orbit import Orbit
-from pairlearn.kernels import Kernel
+from pairlearn.kernels import Kernel, OnColumns
 from pairlearn.kernels.rows import HIGHEST_DEGREE
 from pairlearn.kernels.spectrum import Spectrum
 from pairlearn.machines.pair_svc import PairSVC
@@ -42,6 +42,7 @@ from pairlearn.persist.kinds import (
     POSITIVE,
     SHARE,
     TEXT,
+    WIDEST,
     Kind,
     annotated,
     bounded,
@@ -167,6 +168,10 @@ FIELDS: dict[str, Fields] = {
     "Gaussian": {"gamma": GAMMA},
     "Exponential": {"sigma": POSITIVE},
     "Mapped": {"matrix": floats("d, q")},
+    "OnColumns": {
+        **_of(several(whole(0, WIDEST), least=1), "starts", "stops"),
+        "norms": maybe(several(POSITIVE, least=1)),
+    },
     "DTW": {"window": maybe(whole(1, INT32)), "gamma": GAMMA},
     "AlignmentSimilarity": _of(REACH, "insertion", "deletion", "mismatch"),
     "LowRank": {"rank": whole(1), "tol": maybe(SHARE), "seed": COUNT},
@@ -312,6 +317,14 @@ FIELDS: dict[str, Fields] = {
         "memory_budget": NUMBER,
     },
     # models around models
+    "ColumnsBaseline": {
+        "baseline": _can("fit", "a baseline"),
+        **_of(several(COUNT, least=1), "starts", "stops"),
+        "threshold_": sometimes(NUMBER),
+        "columns_": value(OnColumns),
+        "baseline_": SCORER,
+        "n_features_in_": width("d"),
+    },
     "StackedPairSVC": {
         "machine": maybe(value(PairSVC)),
         "baselines": either(several(TEXT), several(TEXT, list)),

@@ -7,6 +7,7 @@ from .nested import nested_by_class_count as nested_by_class_count
 from .nested import nested_by_epcr as nested_by_epcr
 from .parts import linked_units as linked_units
 from .parts import share_out as share_out
+from .representations import Representations as Representations
 from .sampling import PairCounts as PairCounts
 from .sampling import PairSampler as PairSampler
 from .sampling import count_pairs as count_pairs

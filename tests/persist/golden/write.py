@@ -33,7 +33,19 @@ from sklearn.preprocessing import (
 )
 
 import pairlearn as pl
-from pairlearn.kernels import Clipped, Cosine, Exponential, Gaussian, Linear, LowRank, Polynomial, Rigid, Shaped
+from pairlearn.baselines.columns import ColumnsBaseline
+from pairlearn.kernels import (
+    Clipped,
+    Cosine,
+    Exponential,
+    Gaussian,
+    Linear,
+    LowRank,
+    OnColumns,
+    Polynomial,
+    Rigid,
+    Shaped,
+)
 from pairlearn.persist.known import ANY, VALUES
 
 rng = np.random.default_rng(14)
@@ -77,6 +89,7 @@ def machines() -> dict[str, Case]:
         "rigid": Clipped(Shaped(Rigid(1), (1, 3, 1)), 5),
         "exponential": Exponential(Cosine(Linear()), sigma=1.3),
         "sum_and_product": Linear() * Cosine() + 0.1 * Gaussian("scale"),
+        "columns": OnColumns(Linear(), (0,), (2,)) + OnColumns(Gaussian(), (0, 2), (1, 3)),
     }
     composed = {
         "two_bases": TENSOR.on(Linear()) + METRIC.on(Gaussian(0.3)),
@@ -170,6 +183,7 @@ def baselines() -> dict[str, Case]:
     )
     return found | {
         "baseline_euclid": (pl.EuclidBaseline(-1.5), (PEOPLE, SAME), ASKED),
+        "baseline_columns": (ColumnsBaseline(pl.baselines.WCCNBaseline(), (0, 2), (1, 3)), (PEOPLE, SAME), ASKED),
         "baseline_cosine": (pl.CosineBaseline(0.25), (PEOPLE, SAME), ASKED),
         "svc_on_scores": (
             pl.PairSVC(TENSOR + kernels.on_score(pl.CosineBaseline(), pl.EuclidBaseline())),

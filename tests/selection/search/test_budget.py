@@ -12,6 +12,7 @@ from pairlearn.selection.search import clock, stages
 from pairlearn.selection.search.clock import expected_seconds
 from pairlearn.selection.search.development import Development
 from pairlearn.selection.search.finish import Finish, Fitted
+from pairlearn.selection.search.journal import Journal
 from pairlearn.selection.search.preparation import Preparation
 from pairlearn.selection.search.record import Winner
 from pairlearn.selection.search.results import Result, still_in
@@ -28,6 +29,7 @@ class World:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, speed: float, noise: float = 0.0) -> None:
         self.seconds, self.speed, self.noise, self.calls = 0.0, speed, noise, 0
+        self.neighbour = float("inf")
         monkeypatch.setattr(clock, "now", lambda: self.seconds)
         monkeypatch.setattr(MachinePath, "run", lambda job, space, scoring: self.path(job))
         monkeypatch.setattr(BaselineFit, "run", lambda job, space, scoring: self.baseline(job))
@@ -40,6 +42,7 @@ class World:
     def spend(self, seconds: float, most: float | None = None) -> tuple[str, float]:
         """Let time pass, at most so much: how the fit ended, and its gap."""
         self.calls += 1
+        seconds *= 2.0 if self.seconds > self.neighbour else 1.0
         seconds *= self.speed * (1.0 + self.noise * ((7 * self.calls) % 5 - 2) / 2)
         if most is not None and seconds > most:
             self.seconds += most
@@ -109,6 +112,17 @@ def test_the_budget_is_kept_and_used_and_the_model_converged(
     runner, tested, last = select(World(monkeypatch, speed, noise), 60.0)
     assert 0.85 <= runner.clock.elapsed / 60.0 <= 1.05
     assert tested.machine.fit_status_ == last.machine.fit_status_ == "converged"
+
+
+@pytest.mark.parametrize("begins", [15.0, 30.0, 45.0])
+def test_the_budget_is_kept_when_somebody_else_takes_half_of_the_machine(
+    monkeypatch: pytest.MonkeyPatch, begins: float
+) -> None:
+    world = World(monkeypatch, 0.4, 0.3)
+    world.neighbour = begins
+    runner, tested, _ = select(world, 60.0)
+    assert 0.85 <= runner.clock.elapsed / 60.0 <= 1.05
+    assert tested.machine.fit_status_ == "converged"
 
 
 def test_every_family_gets_a_converged_trial_at_the_first_rung(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,3 +205,23 @@ def test_neighbours_are_half_a_step_away_and_stay_within_the_grid() -> None:
 )
 def test_a_setting_is_told_in_words(setting: Setting, words: str) -> None:
     assert words in setting.sentence
+
+
+def test_the_pace_is_that_of_repeated_trials() -> None:
+    journal = Journal(None, "")
+    size = Size(4, 5)
+
+    def took(split: int, seconds: float) -> None:
+        setting = Setting("metric", "linear", 1.0)
+        journal.add([Trial("interclass", size, split, setting, None, 0.1, -0.1, "converged", seconds, 100)], 0.0)
+
+    assert journal.pace == 1.0
+    for split in range(4):
+        took(split, 1.0)
+    assert journal.pace == 1.0
+    for split in range(4, 13):
+        took(split, 3.0)
+    assert 1.0 < journal.pace <= 3.0
+    for split in range(13, 40):
+        took(split, 0.5)
+    assert journal.pace == 1.0

@@ -40,6 +40,13 @@ def select(
         list[float] | None,
         typer.Option("--C", help="Box to try, in units of 1 / mean kernel value; repeat for several."),
     ] = None,
+    representation: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Columns of one representation of the examples, as NAME=COLUMNS, such as hog=h*; repeat for several, "
+            "and the search learns which of them help. COLUMNS as for --features, or a column of vectors."
+        ),
+    ] = None,
     test_share: Annotated[
         float, typer.Option(help="Share of the classes kept for the final test, never used before; 0 for none.")
     ] = 0.2,
@@ -63,7 +70,7 @@ def select(
 
     run = Run("select", options, as_json)
     run.check_models(out, force=force)
-    table = run.examples(examples, table_options.columns())
+    table = run.examples(examples, selecting.with_parts(table_options.columns(), representation or ()))
     search = selecting.search_of(
         kernel, base, C, budget=budget, test_share=test_share, memory=memory, directory=directory, jobs=jobs, seed=seed
     )

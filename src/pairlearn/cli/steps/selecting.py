@@ -11,9 +11,11 @@ import json
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.progress import TaskID
 from rich.table import Table
@@ -21,6 +23,7 @@ from rich.table import Table
 import pairlearn as pl
 from pairlearn.cli.comparison import MODEL, show_verdict, titled
 from pairlearn.cli.terminal import percent, progress_bar, say, table
+from pairlearn.data.layout import Columns
 from pairlearn.data.tables import ExampleTable
 from pairlearn.data.writing import write_whole
 from pairlearn.interrupts import on_interrupt
@@ -62,6 +65,23 @@ def search_of(
     )
 
 
+def with_parts(columns: Columns, texts: Sequence[str]) -> Columns:
+    """What the user says of the table, with the columns of each representation."""
+    parts = [tuple(part.strip() for part in text.split("=", 1)) for text in texts]
+    if bad := [text for text, part in zip(texts, parts, strict=True) if len(part) != 2 or not all(part)]:
+        raise pl.errors.InputError(f"--representation is NAME=COLUMNS, such as hog=h*, got {bad[0]!r}")
+    return replace(columns, parts=tuple((part[0], part[1]) for part in parts))
+
+
+def _examples(given: ExampleTable) -> Any:
+    """The rows, or the representations that stand in them side by side."""
+    if not given.parts:
+        return given.examples
+    places = np.cumsum([width for _, width in given.parts])[:-1]
+    names = [name for name, _ in given.parts]
+    return pl.selection.Representations(dict(zip(names, np.split(given.examples, places, axis=1), strict=True)))
+
+
 # --------------------------------------------------------------------------- progress
 
 
@@ -75,7 +95,7 @@ def search(staged: Any, given: ExampleTable, console: Console) -> None:
     with _watched() as report, on_interrupt(interrupt), warnings.catch_warnings():
         # joblib reports in length how it ends its processes after Ctrl-C.
         warnings.filterwarnings("ignore", message="Failed to kill subprocesses")
-        staged.set_params(progress=report).fit(given.examples, given.required_classes())
+        staged.set_params(progress=report).fit(_examples(given), given.required_classes())
 
 
 @contextmanager

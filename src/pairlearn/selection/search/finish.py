@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from pairlearn.baselines.registry import BASELINES, run_baselines
+from pairlearn.baselines.registry import run_baselines
 from pairlearn.baselines.stacked import attach_baselines, cross_fit
 from pairlearn.evaluation import Scores
 from pairlearn.examples import take_examples
@@ -32,7 +32,7 @@ FINAL_PAIRS = 200_000
 """Most pairs of the final test."""
 TAIL = 0.35
 """Share of the budget that final fit, test and refit may take; a smaller training set where they would take more."""
-CAUTION = 1.3
+CAUTION = 1.2
 """What the tail is expected to take counts so many times: it comes last, and nothing after it could make up for it."""
 
 
@@ -123,12 +123,14 @@ class Finish:
         """The chosen machine on training and validation classes together, on the largest set that there is time for."""
         sizes = self._sizes()
         place = self._first_place(sizes)
-        found = self._fitted(self.runner.data, sizes[place], self._until(sizes[place]))
+        # The first fit may take the time of the refit too: a model that converged comes before one of more classes.
+        alone = self.tail(sizes[place])._replace(refit=0.0)
+        found = self._fitted(self.runner.data, sizes[place], self._until(alone))
         for size in sizes[place + 1 :]:
             if not self._affordable(self.tail(size)):
                 self.runner.notes.append(f"final fit on {found.size}: no time for {size}")
                 break
-            larger = self._fitted(self.runner.data, size, self._until(size))
+            larger = self._fitted(self.runner.data, size, self._until(self.tail(size)))
             if larger.machine.fit_status_ != Status.CONVERGED:
                 break  # the smaller one that did converge is the better promise
             found = larger
@@ -149,9 +151,9 @@ class Finish:
         left = self.runner.clock.left(self.runner.clock.budget)
         return left is not None and tail.seconds <= left
 
-    def _until(self, size: Size) -> float | None:
+    def _until(self, tail: Tail) -> float | None:
         """When the final fit has to end, so that there is time for the rest."""
-        budget, tail = self.runner.clock.budget, self.tail(size)
+        budget = self.runner.clock.budget
         return None if budget is None else budget - CAUTION * (tail.test + tail.refit)
 
     def _fitted(self, data: Development, size: Size, until: float | None) -> Fitted:
@@ -160,7 +162,7 @@ class Finish:
         machine = runner.space.machine(setting.family, scale, **runner.options).set_params(C=setting.C / scale)
         stack = None
         if setting.start is not None:
-            stack = cross_fit(*training, baselines_of(setting.start), seed=data.seed)
+            stack = cross_fit(*training, baselines_of(setting.start), seed=data.seed, makers=runner.space.baselines)
         left = runner.clock.left(until)
         machine.set_params(time_budget=None if left is None else max(1.0, left))
         with warnings.catch_warnings():
@@ -176,24 +178,37 @@ class Finish:
         pairs, labels = pairs_of(self.held.examples, self.held.classes, FINAL_PAIRS, seed=self.runner.data.seed)
         if abs(int(labels.sum())) == len(labels):
             return {}, {}
+        makers = self.runner.space.baselines
         own, training = Scores.of(found.machine, pairs, labels, self.held.classes), found.training
-        names = [] if self.runner.space.precomputed else list(dict.fromkeys([*self.rivals, *BASELINES]))
+        names = [] if self.runner.space.precomputed else list(dict.fromkeys([*self.rivals, *makers]))
         spare = CAUTION * self._seconds(self._widened(found.size))
 
         late: dict[str, str] = {}
 
         def in_time(name: str) -> bool:
             left = self.runner.clock.left(self.runner.clock.budget)
-            expected = self.runner.expected(name, len(training.pairs)) or 0.0
-            if left is None or expected <= (left if name in self.rivals else left - spare):
+            kept = 0.0 if name in self.rivals else spare
+            if left is None or self._expected_of(name, len(training.pairs)) <= left - kept:
                 return True
             late[name] = "no time"
             return False
 
         values, skipped = run_baselines(
-            training.pairs, training.labels, pairs, classes=training.classes, names=names, before=in_time
+            training.pairs,
+            training.labels,
+            pairs,
+            classes=training.classes,
+            names=names,
+            before=in_time,
+            makers=makers,
         )
         return {MODEL: own, **{name: replace(own, values=each) for name, each in values.items()}}, {**skipped, **late}
+
+    def _expected_of(self, name: str, n_pairs: int) -> float:
+        """Seconds of a baseline; one that was never tried counts like the slowest that was."""
+        known = self.runner.expected(name, n_pairs)
+        others = (self.runner.expected(other, n_pairs) for other in self.runner.space.baselines)
+        return max((each for each in others if each is not None), default=0.0) if known is None else known
 
     def refit(self, tested: Fitted) -> Fitted:
         """The same setting on all classes, those of the test too, as far as there is time; else the tested one."""

@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import json
 import os
+from collections import deque
 from collections.abc import Iterable
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from pairlearn.data.files.lines import lines_of
 from pairlearn.data.files.sources import existing_file
 from pairlearn.data.writing import naming
 from pairlearn.errors import InputError
+from pairlearn.selection.search.clock import expected_seconds
 from pairlearn.selection.search.settings import Setting
 from pairlearn.selection.search.trials import Trial, as_number
 
 NAME = "trials.jsonl"
+PACES, LEAST_SECONDS = 9, 0.05
+"""Trials by which the pace is told, those that repeat others on other splits; shorter ones tell nothing."""
 
 
 class Journal:
@@ -37,6 +42,7 @@ class Journal:
         self.trials: dict[tuple[Any, ...], Trial] = {}
         self.spent = 0.0
         self.seconds: dict[Any, list[tuple[int, float]]] = {}
+        self._paces: deque[float] = deque(maxlen=PACES)
         self._path = None if directory is None else Path(directory) / NAME
         if self._path is None:
             return
@@ -48,6 +54,11 @@ class Journal:
 
     def __len__(self) -> int:
         return len(self.trials)
+
+    @property
+    def pace(self) -> float:
+        """How many times longer work takes now than it did before, 1 at least: others may use the machine too."""
+        return max(1.0, median(self._paces)) if self._paces else 1.0
 
     def add(self, trials: Iterable[Trial], elapsed: float) -> None:
         """Keep these trials, after so many seconds of the whole selection."""
@@ -96,6 +107,14 @@ class Journal:
     def _know(self, trial: Trial) -> None:
         self.trials[trial.key] = trial
         if trial.succeeded:
+            self._compare(trial)
             kinds = (trial.what,) if trial.setting is None else (trial.what, trial.setting.family, Setting)
             for what in kinds:
                 self.seconds.setdefault(what, []).append((trial.n_pairs, trial.seconds))
+
+    def _compare(self, trial: Trial) -> None:
+        """What this trial took, beside those before of the same setting on as many pairs."""
+        alike = [each for each in self.seconds.get(trial.what, []) if abs(each[0] - trial.n_pairs) <= 0.1 * each[0]]
+        before = expected_seconds(alike, trial.n_pairs)
+        if before is not None and min(before, trial.seconds) > LEAST_SECONDS:
+            self._paces.append(trial.seconds / before)

@@ -215,8 +215,10 @@ class Runner:
         """Seconds of one trial, from those of the same setting, else of its family, else of all; None if unknown."""
         known = self.journal.seconds
         if isinstance(what, str):
-            return expected_seconds(known.get(what, []), n_pairs, growth=1.0)
-        return expected_seconds(known.get(what) or known.get(what.family) or known.get(Setting, []), n_pairs)
+            found = expected_seconds(known.get(what, []), n_pairs, growth=1.0)
+        else:
+            found = expected_seconds(known.get(what) or known.get(what.family) or known.get(Setting, []), n_pairs)
+        return None if found is None else self.journal.pace * found
 
     def expected_start(self, start: str | None, n_pairs: int) -> float:
         """Seconds of cross-fitting what a family starts from: without end where a baseline was never tried."""

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial, reduce
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from pairlearn.baselines.columns import ColumnsBaseline
+from pairlearn.baselines.registry import BASELINES, Makers
 from pairlearn.baselines.stacked import STACK, with_scores
 from pairlearn.errors import InputError
-from pairlearn.kernels import NAMED, Gaussian, Kernel, as_kernel
+from pairlearn.kernels import NAMED, Gaussian, Kernel, Linear, OnColumns, Standardised, as_kernel
 from pairlearn.machines.pair_svc import PairSVC
 from pairlearn.operators.build import build
 from pairlearn.pair_kernels import PairKernel, pair_kernel
@@ -36,6 +40,14 @@ NO_KERNEL = "scores"
 """In the place of kernel and base: a machine on the scores of baselines alone."""
 ALL = "stack"
 """Starting from several baselines instead of the best one."""
+ON, AND, PLUS = " on ", " & ", " + "
+"""What stands between a kernel and its representation, between representations taken together, and between terms."""
+ALONE = ("euclid", "cosine", "pca_cosine", "wccn_cosine", "lda_cosine")
+"""Baselines of every single representation: quick ones that err differently."""
+BEST_OF_EACH = 8
+"""Families on several representations that are looked at closer after the first look at all."""
+FUSED = ("cosine", "wccn_cosine", "lda_cosine")
+"""Baselines of every single representation whose scores are added up."""
 SCALE_SAMPLE = 2000
 """Pairs over which the size of a kernel's values is measured."""
 
@@ -57,7 +69,7 @@ class Family(NamedTuple):
         return Setting(self.kernel, self.base, C, self.start, self.weight)
 
     def __str__(self) -> str:
-        start = "" if self.start is None else f" from {self.start} ({self.weight:g})"
+        start = "" if self.start is None else f" from {_short(self.start)} ({self.weight:g})"
         return f"{self.kernel if self.kernel == NO_KERNEL else f'{self.kernel} / {self.base}'}{start}"
 
 
@@ -114,6 +126,8 @@ class Space:
     Cs: tuple[float, ...]
     weights: tuple[float, ...]
     widths: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    baselines: Makers = field(default_factory=lambda: BASELINES)
+    stack: str = ALL
 
     @classmethod
     def of(cls, kernels: Any, bases: Any, Cs: Sequence[float], weights: Sequence[float]) -> Space:
@@ -138,21 +152,52 @@ class Space:
 
     def on(self, examples: Examples) -> Space:
         """With other γ of the Gaussian bases that take theirs from these examples, as bases of their own."""
-        bases, widths = dict(self.bases), dict[str, tuple[str, ...]]()
+        bases, widths = dict(self.bases), dict(self.widths)
+        known = {name for names in widths.values() for name in names}
         for name, base in self.bases.items():
-            if base == Gaussian():
+            if _is_gaussian(base) and name not in known:
                 resolved = base.resolved(examples)
-                assert isinstance(resolved, Gaussian)
-                gamma = float(resolved.gamma)
-                others = {f"{name}, gamma × {width:g}": Gaussian(gamma=width * gamma) for width in WIDTHS}
-                bases, widths[name] = bases | others, tuple(others)
+                others = {f"{name}, gamma × {width:g}": _wider(resolved, width) for width in WIDTHS}
+                bases, widths[name] = bases | others, (*widths.get(name, ()), *others)
         return replace(self, bases=bases, widths=widths)
+
+    def on_each(self, spans: Mapping[str, tuple[int, int]]) -> Space:
+        """With kernels and baselines on each of several representations, on all together, and sums of kernels.
+
+        Side by side and each of the same size, representations of a linear kernel are the sum of the kernels of each,
+        and those of a Gaussian one their product; sums of the others are bases of their own. Where all together do
+        well, all but one are tried too.
+        """
+        if len(spans) < 2:
+            return self
+        if self.precomputed:
+            raise InputError("a precomputed base compares no columns; give one matrix, the sum of those of each")
+        every, bases, fewer = tuple(spans), dict[str, Kernel](), dict[str, tuple[str, ...]]()
+        for name, base in self.bases.items():
+            bases |= {f"{name}{ON}{part}": _on(base, spans, part) for part in every}
+            whole = f"{name}{ON}{AND.join(every)}"
+            less = [tuple(part for part in every if part != left_out) for left_out in every] if len(every) > 2 else []
+            bases |= {f"{name}{ON}{AND.join(parts)}": _on(base, spans, *parts) for parts in (every, *less)}
+            fewer |= {whole: tuple(f"{name}{ON}{AND.join(parts)}" for parts in less)} if less else {}
+            if not isinstance(base, (Linear, Standardised)):
+                terms = [f"{name}{ON}{part}" for part in every]
+                bases[PLUS.join(terms)] = reduce(add, [bases[term] for term in terms])
+        return replace(self, bases=bases, widths=fewer, baselines=_baselines_on(spans), stack=_stack_on(every))
 
     @property
     def families(self) -> list[Family]:
-        """Every pair kernel on every base, Gaussian bases with the γ of the examples; none starts from baselines."""
+        """Every pair kernel on every base, Gaussian bases with the γ of the examples; none starts from baselines.
+
+        Of several representations the first pair kernel alone: they are the larger question.
+        """
         others = {name for names in self.widths.values() for name in names}
-        return [Family(kernel, base) for kernel in self.kernels for base in self.bases if base not in others]
+        kernels = list(self.kernels)[: 1 if self.several else None]
+        return [Family(kernel, base) for kernel in kernels for base in self.bases if base not in others]
+
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one representation."""
+        return self.stack != ALL
 
     @property
     def middle(self) -> float:
@@ -160,10 +205,17 @@ class Space:
         return min(self.Cs, key=lambda C: abs(np.log(C)))
 
     def around(self, families: Iterable[Family]) -> list[Setting]:
-        """All Cs of these families, and other γ of their bases with the middle C."""
-        listed = list(families)
+        """All Cs of these families, best first, and other γ of their bases with the middle C.
+
+        Of several representations those of the best families alone, which are tried with other pair kernels too.
+        """
+        listed = list(families)[: BEST_OF_EACH if self.several else None]
         wider = [family._replace(base=base) for family in listed for base in self.widths.get(family.base, ())]
-        return [family.at(C) for family in listed for C in self.Cs] + [family.at(self.middle) for family in wider]
+        wider += (
+            [family._replace(kernel=kernel) for family in listed for kernel in self.kernels] if self.several else []
+        )
+        tried = [family.at(C) for family in listed for C in self.Cs] + [family.at(self.middle) for family in wider]
+        return list(dict.fromkeys(tried))
 
     def neighbours(self, setting: Setting) -> list[Setting]:
         """Settings that differ a little: C a half step up or down, within the given ones, and other γ of its base."""
@@ -180,11 +232,15 @@ class Space:
 
     def on_scores(self, baseline: str) -> list[Setting]:
         """Settings on the scores of the best baseline, or of several, alone; the baseline with the smallest C first."""
-        return [Family(NO_KERNEL, NO_KERNEL, start, 1.0).at(C) for start in (baseline, ALL) for C in self._small_boxes]
+        return [
+            Family(NO_KERNEL, NO_KERNEL, start, 1.0).at(C)
+            for start in (baseline, self.stack)
+            for C in self._small_boxes
+        ]
 
     def started(self, families: Sequence[Family], baseline: str) -> list[Setting]:
         """Settings with the kernels of these families that start from the best baseline, or from several."""
-        trusts = [(start, weight) for start in (ALL, baseline) for weight in self.weights]
+        trusts = [(start, weight) for start in (self.stack, baseline) for weight in self.weights]
         mixed = [family._replace(start=start, weight=weight) for family in families for start, weight in trusts]
         return [family.at(C) for family in mixed for C in self._small_boxes]
 
@@ -219,8 +275,64 @@ class Space:
 
 
 def baselines_of(start: str) -> tuple[str, ...]:
-    """The baselines that a family starts from."""
-    return STACK if start == ALL else (start,)
+    """The baselines that a family starts from.
+
+    >>> baselines_of("cosine"), baselines_of("cosine on hog + cosine on lbp")
+    (('cosine',), ('cosine on hog', 'cosine on lbp'))
+    """
+    return STACK if start == ALL else tuple(start.split(PLUS))
+
+
+def plain_name(baseline: str) -> str:
+    """The name of a baseline without that of its representation.
+
+    >>> plain_name("plda on hog & lbp"), plain_name("plda")
+    ('plda', 'plda')
+    """
+    return baseline.partition(ON)[0]
+
+
+# --------------------------------------------------------------------------- several representations
+
+
+def _on(base: Kernel, spans: Mapping[str, tuple[int, int]], *parts: str) -> OnColumns:
+    starts, stops = zip(*(spans[part] for part in parts), strict=True)
+    return OnColumns(base, starts, stops)
+
+
+def _baselines_on(spans: Mapping[str, tuple[int, int]]) -> Makers:
+    """Every baseline on all representations together, quick ones on each."""
+    whole = AND.join(spans)
+    found = {f"{name}{ON}{whole}": _baseline_on(name, *spans.values()) for name in BASELINES}
+    return found | {f"{name}{ON}{part}": _baseline_on(name, span) for name in ALONE for part, span in spans.items()}
+
+
+def _baseline_on(name: str, *spans: tuple[int, int]) -> Any:
+    starts, stops = zip(*spans, strict=True)
+    return partial(ColumnsBaseline, BASELINES[name](), starts, stops)
+
+
+def _stack_on(parts: Sequence[str]) -> str:
+    """Baselines whose scores are added up: of each representation and of all together."""
+    return PLUS.join(f"{name}{ON}{part}" for part in (*parts, AND.join(parts)) for name in FUSED)
+
+
+def _is_gaussian(base: Kernel) -> bool:
+    return base == Gaussian() or (isinstance(base, OnColumns) and base.kernel == Gaussian())
+
+
+def _wider(resolved: Kernel, width: float) -> Kernel:
+    """The same with so many times its γ."""
+    if isinstance(resolved, OnColumns):
+        return replace(resolved, kernel=_wider(resolved.kernel, width))
+    assert isinstance(resolved, Gaussian)
+    return Gaussian(gamma=width * float(resolved.gamma))
+
+
+def _short(start: str) -> str:
+    """A start in one word: a stack of many baselines by their number."""
+    names = start.split(PLUS)
+    return start if len(names) == 1 else f"stack of {len(names)}"
 
 
 def _named(what: str, values: Any) -> dict[str, Any]:

@@ -18,13 +18,14 @@ from pairlearn.errors import InputError
 from pairlearn.evaluation.measures import HOW_TO_SCORE, Measure
 from pairlearn.features import note_features
 from pairlearn.selection.drawing import check_whole
+from pairlearn.selection.representations import Representations
 from pairlearn.selection.search.clock import Clock
 from pairlearn.selection.search.development import Development
 from pairlearn.selection.search.finish import Finish, Held, set_aside
 from pairlearn.selection.search.journal import Journal
 from pairlearn.selection.search.record import Winner, record_of, test_record
 from pairlearn.selection.search.runner import Runner, Step
-from pairlearn.selection.search.settings import BASES, CS, KERNELS, WEIGHTS, Space
+from pairlearn.selection.search.settings import ALL, BASES, CS, KERNELS, WEIGHTS, Space
 from pairlearn.selection.search.stages import RIVALS, StageOutcome, run_stages
 from pairlearn.selection.search.trials import eer, load_parts
 from pairlearn.types import Examples, Floats, Ints
@@ -108,7 +109,11 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
     # -- learning
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Select on examples X and their classes y; Ctrl-C ends the search early and fits the best so far."""
+        """Select on examples X and their classes y; Ctrl-C ends the search early and fits the best so far.
+
+        X is a table, or `pl.selection.Representations` of the same examples: then each of them, all together and sums
+        of kernels on them are in the search, and the machine scores pairs of rows of their joint `table`.
+        """
         self._check()
         load_parts()
         runner, held = self._runner(X, y)
@@ -146,19 +151,21 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
         """What runs the trials, and the classes that are set aside for the final test."""
         clock = Clock(self.time_budget)
         space = Space.of(self.kernels, self.bases, self.Cs, self.weights)
+        if isinstance(X, Representations):
+            space, X = space.on_each(X.spans), X.table
         limits = (self.n_splits, self.max_examples, self.max_pairs)
         everything = Development.of(X, y, self.random_state, *limits, square=space.precomputed)
         data, held = set_aside(everything, self.test_share, self.n_splits)
-        journal = Journal(self.directory, self._fingerprint(data))
+        journal = Journal(self.directory, self._fingerprint(data, space))
         clock.add(journal.spent)
         options = {"memory_budget": self.memory_budget, "random_state": self.random_state}
         space = space.on(data.examples)
         return Runner(space, data, journal, clock, self.scoring, self.n_jobs, options, self.progress), held
 
-    def _fingerprint(self, data: Development) -> str:
+    def _fingerprint(self, data: Development, space: Space) -> str:
         """Of the data and of every option that decides results, the same in every process."""
         names = ("kernels", "bases", "Cs", "weights", "scoring", "max_examples", "max_pairs", "random_state")
-        own = [getattr(self, name) for name in names]
+        own = [getattr(self, name) for name in names] + ([space.stack] if space.stack != ALL else [])
         try:
             return str(joblib.hash((data.examples, data.codes, data.n_splits, own)))
         except (AttributeError, TypeError, pickle.PicklingError) as error:
@@ -183,7 +190,8 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
         tested = finish.fit()
         self.test_scores_, skipped = finish.test(tested)
         last = tested if held is None else finish.refit(tested)
-        self.best_estimator_, self._training = last.machine, last.training
+        self.best_estimator_, self.training_ = last.machine, last.training
+        self._baselines = runner.space.baselines
         for model in (self, self.best_estimator_):
             note_features(model, runner.data)
         self.best_params_ = {"kernel": winner.setting.kernel, "base": winner.setting.base, "C": self.best_estimator_.C}
@@ -218,8 +226,8 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
     def score_by_baselines(self, X: Any) -> BaselineScores:
         """Scores of pairs by every baseline, learnt from the same pairs as the best machine."""
         check_is_fitted(self, "best_estimator_")
-        pairs, labels, classes = self._training
-        return run_baselines(pairs, labels, X, classes=classes)
+        pairs, labels, classes = self.training_
+        return run_baselines(pairs, labels, X, classes=classes, makers=self._baselines)
 
     @property
     def cv_results_(self) -> dict[str, list[Any]]:

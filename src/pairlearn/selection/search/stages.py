@@ -24,12 +24,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pairlearn.baselines.registry import BASELINES
 from pairlearn.errors import InputError
 from pairlearn.selection.search.finish import TAIL, Finish, Held
 from pairlearn.selection.search.results import Result, better_half, one_per_family, promising, still_in
 from pairlearn.selection.search.runner import Round, Runner
-from pairlearn.selection.search.settings import Setting
+from pairlearn.selection.search.settings import Setting, plain_name
 from pairlearn.selection.search.sizes import Size, Stage
 
 HARDEST: Stage = "interclass"
@@ -160,7 +159,7 @@ class Interclass:
 
     def run(self, settings: list[Setting]) -> StageOutcome:
         """Up the ladder as far as the time goes; the rest of it goes to settings near the leader and more splits."""
-        rungs, trying, names = list[Size](), settings, sorted(BASELINES, key=lambda name: name in SLOW)
+        rungs, trying, names = list[Size](), settings, sorted(self.runner.space.baselines, key=_is_slow)
         for size in self.runner.data.ladder.interclass(self.epcr):
             if not (self._rung(size, trying, names) if rungs else self._first(size, trying, names)):
                 break
@@ -249,17 +248,28 @@ class Interclass:
 
     def _use_the_rest(self, size: Size) -> None:
         """Settings near the leader, then more splits for the best, for as long as there is time: none is wasted."""
-        runner, done = self.runner, True
-        while done:
-            n_splits, results = runner.splits[HARDEST, size], runner.machines(HARDEST, size)
-            near = runner.untried(Round(HARDEST, size), runner.space.neighbours(results[0].what))
+        runner, in_time = self.runner, True
+        while True:
+            leader = runner.machines(HARDEST, size)[0].what
+            near = runner.untried(Round(HARDEST, size), runner.space.neighbours(leader)) if in_time else []
             if near:
-                rounds = [self._round(size, split, least=0.0) for split in range(n_splits)]
-                done = all(runner.try_machines(this, near) for this in rounds)
-            elif n_splits < MOST_SPLITS:
-                best = one_per_family(result.what for result in results)[:RIVALS]
-                names = [result.what for result in runner.baselines(HARDEST, size)[:RIVALS]]
-                done = self._split(self._round(size, n_splits, least=0.0), best, names)
-            else:
+                rounds = [self._round(size, split, least=0.0) for split in range(runner.splits[HARDEST, size])]
+                in_time = all(runner.try_machines(this, near) for this in rounds)
+            elif runner.splits[HARDEST, size] >= MOST_SPLITS:
                 runner.notes.append("ended early: everything was tried that could tell more")
                 return
+            elif not self._one_more(size):
+                return
+
+    def _one_more(self, size: Size) -> bool:
+        """One more split for the best settings, for the first two where there is no time for more of them."""
+        runner = self.runner
+        best = one_per_family(result.what for result in runner.machines(HARDEST, size))[:RIVALS]
+        names = [result.what for result in runner.baselines(HARDEST, size)[:RIVALS]]
+        this = self._round(size, runner.splits[HARDEST, size], least=0.0)
+        return self._split(this, best, names) or self._split(this, best[:LEADERS], names)
+
+
+def _is_slow(name: str) -> bool:
+    """Whether a baseline comes last, on whatever representation."""
+    return plain_name(name) in SLOW

@@ -199,7 +199,7 @@ class BaselineFit:
         """Fit and score."""
         began, rung = now(), self.rung
         try:
-            model = fit_scores(self.name, rung.training, rung.labels, rung.classes)
+            model = fit_scores(self.name, rung.training, rung.labels, rung.classes, space.baselines)
             return [Trial.on(rung, self.name, status="fitted", **_judge(model, rung, scoring, began))]
         except FAILURES as error:
             return [Trial.failed(rung, self.name, error)]
