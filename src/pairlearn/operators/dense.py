@@ -20,6 +20,17 @@ class DenseOperator(PairOperator):
         self.matrix = np.ascontiguousarray(matrix, dtype=np.float64)
         self.n_pairs = len(self.matrix)
 
+    @classmethod
+    def of(cls, operator: PairOperator) -> DenseOperator:
+        """The same matrix, all of it, some rows after the other."""
+        n, every = operator.n_pairs, np.arange(operator.n_pairs)
+        matrix, step = np.empty((n, n)), max(1, operator.block_bytes // (8 * max(1, n)))
+        for start in range(0, n, step):
+            matrix[start : start + step] = operator.submatrix(every[start : start + step], every)
+        dense = cls(matrix)
+        dense.block_bytes = operator.block_bytes
+        return dense
+
     def diagonal(self) -> Floats:
         return np.diagonal(self.matrix).copy()
 
