@@ -308,6 +308,19 @@ def test_operators_without_a_gram_matrix_serve_the_same_values() -> None:
         check_operator(operation.operator, explicit("tensor_metric", base(examples, examples), left, right))
 
 
+@pytest.mark.parametrize("name", ["tensor_metric", "direct_sum", "wedge_squared"])
+def test_pairs_that_share_few_examples_are_a_matrix_of_their_own(name: str) -> None:
+    """As many pairs as examples; one more, and the matrix of the examples is the smaller one."""
+    m, base = 40, Gaussian(0.4)
+    examples, (left, right) = rng.normal(size=(m, 3)), rng.permutation(np.tile(np.arange(m), 2)).reshape(2, m)
+    operation = build(bases_of(name, base), pl.Pairs(examples, left, right))
+    assert operation.plan.kind == "dense"
+    assert operation.held + operation.building >= 8 * 2 * m**2
+    check_operator(operation.operator, explicit(name, base(examples, examples), left, right))
+    more = pl.Pairs(examples, np.append(left, 0), np.append(right, 1))
+    assert build(bases_of(name, base), more).plan.kind != "dense"
+
+
 def test_budgets_are_checked() -> None:
     assert check_budget(1e6) == 10**6
     assert check_budget(None) > 0

@@ -221,13 +221,15 @@ def choose(needs: Needs, budget: int) -> Choice:
 
     Over features the Gram matrix only serves single rows, so that the working set may take twice its size first. Pairs
     that share few examples take less as a matrix of their own than through one of these, and a product with it is one
-    pass over it: 20 ms instead of 900 (6,000 pairs of 7,701 faces). The last choice is what is left when nothing fits.
+    pass over it: 20 ms instead of 900 (6,000 pairs of 7,701 faces); where examples have features, these serve instead.
+    The last choice is what is left when nothing fits.
     """
     held, anew = (needs.pairs + times * block_bytes(budget) for times in (PER_BLOCK[True], PER_BLOCK[False]))
     gram, features, passing = needs.gram_held, needs.features, needs.passing
     found = []
     if needs.products and features is not None:
-        found += [(Choice("product", True, held + features + gram), max(passing, 2 * gram))]
+        if not needs.dense:
+            found += [(Choice("product", True, held + features + gram), max(passing, 2 * gram))]
         found += [(Choice("product", False, anew + features), 0)]
     elif 0 < needs.dense <= DENSE:
         found += [(Choice("dense", True, anew + needs.dense), passing + gram)]

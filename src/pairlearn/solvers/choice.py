@@ -113,11 +113,12 @@ class Auto:
         for way in ways:
             if type(way.solver).__name__ == self.begun or (start is None and way.seconds <= way.sure * least):
                 return way.solver.solve(problem, operator, start, callback)
-            if start is not None and not self.reached and isinstance(way.solver, Splitting):
-                share, n_free = promise(problem, operator, start)
-                if way.seconds < FACTORS * RATES.seconds(n_free**3 / 3, 0.0):
-                    return way.solver.solve(problem, operator, share * start, callback)
         climb = Climb(self.active, problem, operator, callback)
+        split = [way for way in ways if isinstance(way.solver, Splitting) and way.has_time(climb)]
+        if start is not None and split and not self.reached:
+            share, n_free = promise(problem, operator, start)
+            if split[0].seconds < FACTORS * RATES.seconds(n_free**3 / 3, 0.0):
+                return _taken_over(climb, split[0], share * start)
         start = climb.resumed(start, self.reached)
         late = self._watch(climb, ways)
         while start is None and climb.goes_on:
@@ -180,10 +181,10 @@ def seconds_of(way: Way) -> float:
 def _taken_over(climb: Climb, way: Way, start: Floats | None) -> Solution:
     """Another solver goes on from the last coefficients."""
     climb.relay.leave = None
-    begun = "active set" if climb.guess is None else "nested subsets"
+    begun = "nested subsets, " if climb.guess is not None else "active set, " if climb.relay.lines else ""
     theta = climb.guess.theta if start is None and climb.guess is not None else start
     found = way.solver.within(climb.clock.budget).solve(climb.problem, climb.operator, theta, climb.relay)
-    path = f"{begun}, {found.path}"
+    path = f"{begun}{found.path}"
     if found.status is Status.STALLED:
         rest = replace(climb.active, time_budget=climb.clock.budget)
         found, path = rest.solve(climb.problem, climb.operator, found.coefficients, climb.relay), f"{path}, active set"
