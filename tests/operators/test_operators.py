@@ -311,7 +311,7 @@ def test_operators_without_a_gram_matrix_serve_the_same_values() -> None:
 @pytest.mark.parametrize("name", ["tensor_metric", "direct_sum", "wedge_squared"])
 def test_pairs_that_share_few_examples_are_a_matrix_of_their_own(name: str) -> None:
     """As many pairs as examples; one more, and the matrix of the examples is the smaller one."""
-    m, base = 40, Gaussian(0.4)
+    m, base = 520, Gaussian(0.4)
     examples, (left, right) = rng.normal(size=(m, 3)), rng.permutation(np.tile(np.arange(m), 2)).reshape(2, m)
     operation = build(bases_of(name, base), pl.Pairs(examples, left, right))
     assert operation.plan.kind == "dense"

@@ -37,8 +37,8 @@ PER_BLOCK = {True: 1, False: 6}
 examples in it, of parts of the kernel, the result."""
 BLOCK, BLOCKS = 2**24, 64
 """Bytes of a block of kernel values at most, and its share of a budget."""
-DENSE = 2**29
-"""Bytes of a Gram matrix of pairs at most: of 8,192 of them."""
+DENSE = (2**21, 2**29)
+"""Bytes of a Gram matrix of pairs at least and at most: of 512 to 8,192 of them. Products over fewer take no time."""
 LEAST_SET = 2 * 8 * 512**2
 """Bytes without which no plan is made: room for a working set of some 570 pairs."""
 
@@ -231,7 +231,7 @@ def choose(needs: Needs, budget: int) -> Choice:
         if not needs.dense:
             found += [(Choice("product", True, held + features + gram), max(passing, 2 * gram))]
         found += [(Choice("product", False, anew + features), 0)]
-    elif 0 < needs.dense <= DENSE:
+    elif DENSE[0] <= needs.dense <= DENSE[1]:
         found += [(Choice("dense", True, anew + needs.dense), passing + gram)]
     if needs.products and features is None:
         found += [(Choice("product", True, held + int(PER_ENTRY * needs.gram) - needs.on_disk), passing - gram)]

@@ -116,9 +116,9 @@ class Auto:
         climb = Climb(self.active, problem, operator, callback)
         split = [way for way in ways if isinstance(way.solver, Splitting) and way.has_time(climb)]
         if start is not None and split and not self.reached:
-            share, n_free = promise(problem, operator, start)
+            mended, n_free = promise(problem, operator, start)
             if split[0].seconds < FACTORS * RATES.seconds(n_free**3 / 3, 0.0):
-                return _taken_over(climb, split[0], share * start)
+                return _taken_over(climb, split[0], mended)
         start = climb.resumed(start, self.reached)
         late = self._watch(climb, ways)
         while start is None and climb.goes_on:
@@ -162,15 +162,16 @@ class Auto:
             yield Way(splitting.seconds_needed(sandwich), split)
 
 
-def promise(problem: Problem, operator: PairOperator, start: Floats) -> tuple[float, int]:
-    """The best share of a start, and about how many pairs are free at the end.
+def promise(problem: Problem, operator: PairOperator, start: Floats) -> tuple[Floats, int]:
+    """A start, or a share of it, and about how many pairs are free at the end.
 
     Where C rises and all bounded pairs go to their new bounds, a share of that is often better than all of it: then
-    many of them leave the bounds, and may all be free.
+    many of them leave the bounds, and may all be free. But there are hardly more free pairs than features.
     """
-    v = problem.linear - operator @ start
+    v, thin = problem.linear - operator @ start, operator.thin_size()
     share, _ = best_share(problem, start, problem.box.objective(start, problem.linear, v))
-    return share, int(np.count_nonzero(problem.box.free(start) if share == 1.0 else start))
+    start, free = (share * start, start != 0) if share < 1.0 else (start, problem.box.free(start))
+    return start, min(int(np.count_nonzero(free)), len(problem) if thin is None else thin[1])
 
 
 def seconds_of(way: Way) -> float:
