@@ -22,10 +22,11 @@ def ratio(parts: dict[str, dict[str, Any]], rival: str) -> float | None:
 
 
 def choice(parts: dict[str, dict[str, Any]]) -> float | None:
-    """Our seconds / those of the best path by name, of those that end within their limit."""
-    forced = [found for part, found in parts.items() if part.startswith("forced")]
-    ended = [found["seconds"] for found in forced if found.get("status") == "converged"]
-    return parts["ours"]["seconds"] / min(ended) if ended and "seconds" in parts["ours"] else None
+    """Seconds of the choice / those of the best path, of those by name that end within their limit, in one process."""
+    forced = {part: found for part, found in parts.items() if part.startswith("forced")}
+    ended = {part: found["seconds"] for part, found in forced.items() if found.get("status") == "converged"}
+    mine = forced.get("forced auto", {}).get("seconds")
+    return mine / min(ended.values()) if ended and mine else None
 
 
 # --------------------------------------------------------------------------- the table

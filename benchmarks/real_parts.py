@@ -22,7 +22,7 @@ from benchmarks.budgets import grown
 from benchmarks.harness import gemm_seconds, timed
 from benchmarks.real_data import Task, quick_row, task_of
 from benchmarks.real_rows import BY_NAME, Row
-from pairlearn.errors import InputError
+from pairlearn.errors import InputError, TooLargeError
 
 EPSILON = 0.1
 MOST_DENSE = 20_000
@@ -91,7 +91,7 @@ def fitted(row: Row, task: Task, job: dict[str, Any]) -> dict[str, Any]:
         alarm(None if job["quick"] else 2 * job["cap"] + 60)
         used, (seconds, _) = grown(lambda: timed(lambda: machine.fit(task.pairs, task.y, task.weight)))
         alarm(None)
-    except InputError as error:
+    except (InputError, TooLargeError) as error:
         return {"status": f"refused: {error}"}
     bounded = machine.support_bounded_
     return {
@@ -117,7 +117,7 @@ def warm_up(row: Row, job: dict[str, Any]) -> None:
     small = [quick_row(row), replace(quick_row(row), m=min(row.m, 8 * quick_row(row).m // 3))]
     for each, C in ((small[0], job["C"]), (small[0], 100 * job["C"]), (small[1], job["C"])):
         task = task_of(each)
-        with suppress(InputError):  # a solver may serve for the row and not for so few pairs
+        with suppress(InputError, TooLargeError):  # a solver may serve for the row and not for so few pairs
             machine_of(each, {**job, "C": C}, time_budget=3.0).fit(task.pairs, task.y, task.weight)
     A = np.ones((1500, 1500))
     A @ A

@@ -113,13 +113,14 @@ def parts(**seconds: float) -> dict[str, dict[str, object]]:
 
 
 def test_figures_compare_with_the_best_path_and_with_libsvm() -> None:
-    rows = {"a": parts(ours=2.0, forced_smo=8.0, forced_newton=1.0, libsvm=100.0), "b": parts(ours=1.0, libsvm=10.0)}
-    assert choice(rows["a"]) == 2.0
+    mine = parts(ours=2.0, forced_auto=3.0, forced_smo=8.0, forced_newton=1.0, libsvm=100.0)
+    rows = {"a": mine, "b": parts(ours=1.0, libsvm=10.0)}
+    assert choice(rows["a"]) == 3.0
     assert choice(rows["b"]) is None
     found = {name: value for name, value, _ in of_rivals(rows)}
     assert sorted(found.values())[-2:] == [10.0, 30.0]
     rows["a"]["forced newton"]["status"] = "time budget"
-    assert choice(rows["a"]) == 0.25
+    assert choice(rows["a"]) == 1.0
     assert all(figure.ok is None for figure in figures(rows, quick=True))
 
 
@@ -141,3 +142,8 @@ def test_a_run_resumes_and_measures_parts_again(tmp_path: Path, monkeypatch: pyt
     asked.clear()
     real_solver.run_fully([name, "small"], ["forced", "libsvm"], ["old"], store, rows)
     assert [(job["row"], job["part"]) for job in asked] == [(name, "old"), ("small", "ours")]
+    asked.clear()
+    real_solver.run_fully([name], ["old", "libsvm", "linear"], [], store, rows)
+    auto, again, *others = [job["part"] for job in asked]
+    assert (auto, again, len(others)) == ("forced auto", "forced auto", len(real_solver.FORCED) - 1)
+    assert set(rows[name]) == {"ours", "old", "linear", *(f"forced {path}" for path in real_solver.FORCED)}

@@ -10,12 +10,13 @@ import pytest
 from scipy.optimize import linprog
 
 import pairlearn as pl
-from pairlearn.errors import InputError
+from pairlearn.errors import InputError, TooLargeError
 from pairlearn.kernels import Gaussian, Linear
 from pairlearn.operators.base import PairOperator
 from pairlearn.operators.build import build
 from pairlearn.operators.dense import DenseOperator
 from pairlearn.solvers import ActiveSet, Auto, Interior, Nested, Problem, Progress, Status, choice, interior, splitting
+from pairlearn.solvers.active import nested
 from pairlearn.solvers.active.nested import PER_GUESS, Climb, Guess, taken
 from pairlearn.solvers.newton import Size
 from pairlearn.solvers.splitting import Splitting
@@ -266,6 +267,62 @@ def test_splitting_takes_over_where_a_factor_takes_longer(monkeypatch: pytest.Mo
     assert found.objective == pytest.approx(plain.objective, rel=1e-6)
 
 
+@pytest.mark.parametrize("foreseen", [True, False])
+def test_splitting_begins_where_a_probe_foresees_many_free_pairs(
+    foreseen: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
+    active = ActiveSet(tol=1e-6, tuning=replace(TUNING, small=100))
+    monkeypatch.setattr(choice, "PROBED", N)
+    monkeypatch.setattr(nested, "PROBES", (100, 200))
+    monkeypatch.setattr(choice, "SURE", 1e-9 if foreseen else 1e9)
+    found = Auto(active).solve(problem, operator)
+    assert found.path == ("probe, splitting" if foreseen else "active set")
+    assert found.history[0].n_pairs == 100
+    assert found.status == Status.CONVERGED
+    assert found.objective == pytest.approx(ActiveSet(tol=1e-6).solve(problem, operator).objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0])
+def test_free_pairs_are_foreseen_by_the_power_that_they_grow_with(
+    power: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """count(n) = n^p between the probes goes on as n^(.8 p): a closed form on either side of what it foresees."""
+    climb = Climb(ActiveSet(), PROBLEMS["same or different"], operator_of("tensor, gaussian"), None)
+    monkeypatch.setattr(nested, "PROBES", (16, 64))
+    monkeypatch.setattr(Climb, "_free_of", lambda self, size: size**power)
+    expected = 64**power * (N / 64) ** (nested.FLATTER * power)
+    assert climb.foresees(0.99 * expected)
+    assert not climb.foresees(1.01 * expected)
+
+
+@pytest.mark.parametrize("stop", [0, 2])
+def test_a_stop_within_the_probe_leaves_what_it_knows(stop: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
+    monkeypatch.setattr(choice, "PROBED", N)
+    monkeypatch.setattr(nested, "PROBES", (100, 200))
+    active = ActiveSet(tol=1e-6, candidates=10, tuning=replace(TUNING, small=50))
+    found = Auto(active).solve(problem, operator, None, lambda line: line.iteration >= stop)
+    assert (found.status, len(found.history)) == (Status.INTERRUPTED, stop + 1)
+    assert (found.coefficients >= problem.lower).all()
+    assert (found.coefficients <= problem.upper).all()
+    assert found.coefficients.sum() == pytest.approx(0.0, abs=1e-9)
+    assert found.coefficients.any() == (stop > 0)
+
+
+def test_without_many_pairs_that_can_end_at_bounds_there_are_no_subsets() -> None:
+    """360 pairs of one class outweigh no more than 360 of the others; with equal weights of classes all 990 may."""
+    operator, active = operator_of("tensor, gaussian"), ActiveSet(tol=1e-6, tuning=SMALL)
+    few = Problem(Y, 0.2 * np.minimum(Y, 0.0), 0.2 * np.maximum(Y, 0.0), total=0.0)
+    same = (Y > 0).sum()
+    assert few.box.most_bounded(0.0) == pytest.approx(2 * same)
+    balanced = replace(few, lower=few.lower * same / (N - same))
+    assert balanced.box.most_bounded(0.0) == pytest.approx(N)
+    assert Auto(active).solve(balanced, operator).path.startswith("nested subsets")
+    lean = replace(SMALL, candidates=(same, same))
+    assert Auto(replace(active, tuning=lean)).solve(few, operator).path == "active set"
+
+
 def test_the_active_set_goes_on_where_splitting_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
     active = ActiveSet(tol=1e-6, tuning=replace(SMALL, small=100))
@@ -323,7 +380,7 @@ def test_a_start_with_many_free_pairs_goes_to_splitting_at_once(
     plain = Auto(active).solve(problem, operator, start)
     monkeypatch.setattr(splitting, "seconds_needed", lambda sandwich: 1e-9)
     found = Auto(active).solve(problem, operator, start)
-    assert (plain.path, found.path) == ("active set", "splitting")
+    assert (plain.path, found.path) == ("active set", "warm start, splitting")
     assert found.status == Status.CONVERGED
     assert found.objective == pytest.approx(plain.objective, rel=1e-6)
 
@@ -339,6 +396,12 @@ def test_what_the_rest_takes_grows_with_the_free_pairs() -> None:
     assert expected[1][1] / expected[0][1] == pytest.approx(90.0**3)
     climb.active = ActiveSet(memory=1e6)
     assert climb.factoring == np.inf
+
+
+def test_without_room_for_all_features_the_interior_point_is_refused() -> None:
+    """1.1 million pairs of 8,256 features asked for 69 GiB, whatever the budget."""
+    with pytest.raises(TooLargeError, match=r"990 pairs with 21 features each.*raise memory_budget"):
+        Interior(ActiveSet(memory=1e5)).solve(PROBLEMS["no bias"], operator_of("metric, linear"))
 
 
 def test_without_few_features_the_interior_point_is_refused() -> None:

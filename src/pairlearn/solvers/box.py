@@ -56,6 +56,17 @@ class Box:
         """The box of these coefficients."""
         return Box(self.lower[index], self.upper[index], self.eps)
 
+    def most_bounded(self, total: float) -> float:
+        """About the most coefficients that can be at their bounds where Σx is kept: one side cannot outweigh the other.
+
+        >>> Box(np.array([0.0, -1.0, -1.0, -1.0]), np.array([1.0, 0.0, 0.0, 0.0]), 0.0).most_bounded(0.0)
+        2.0
+        """
+        above, below = np.maximum(self.upper, 0.0), np.maximum(-self.lower, 0.0)
+        most = min(above.sum(), below.sum() + total), min(below.sum(), above.sum() - total)
+        sides = zip((above, below), most, strict=True)
+        return float(sum(mass / box.sum() * np.count_nonzero(box) for box, mass in sides if box.any()))
+
     def rates(self, x: Floats, v: Floats) -> tuple[Floats, Floats]:
         """(up, low) of every coefficient, (n,) each."""
         up = np.where(x < self.upper, v - np.where(x >= 0, self.eps, -self.eps), -np.inf)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from pairlearn.errors import InputError
+from pairlearn.errors import InputError, TooLargeError
 from pairlearn.linalg.threads import blas_threads
 from pairlearn.operators.base import PairOperator
 from pairlearn.solvers.active.active_set import ActiveSet
@@ -58,11 +58,17 @@ class Interior:
         size = operator.thin_size()
         if size is None:
             raise InputError('this kernel has no few features of each pair; use solver="auto"')
+        taken = bytes_needed(problem, size, self.active.tuning)
+        if taken > self.active.memory:
+            raise TooLargeError(
+                f"the interior point needs about {taken / 2**20:,.1f} MiB for {len(problem):,} pairs with {size[0]:,} "
+                f"features each, but {self.active.memory / 2**20:,.1f} MiB are left to it; raise memory_budget "
+                '(--memory-budget), or choose solver="auto"'
+            )
         clock = Clock.start(self.active.time_budget)
         relay = Relay(clock, callback)
         with blas_threads(0):
             theta, status = _Path(self.active, problem, operator, relay, clock).followed(start)
-        taken = bytes_needed(problem, size, self.active.tuning)
         if status is not None:
             found = finish(problem, operator, theta, status, self.active.tol, ())
         else:

@@ -25,6 +25,12 @@ from pairlearn.types import Floats, Ints
 
 PER_GUESS = 104
 """Bytes per pair while coefficients of all pairs are guessed: 13 numbers."""
+PROBES = (500, 2000)
+"""Pairs of the subsets that tell how many pairs will be free."""
+FLATTER = 0.8
+"""Share of the power between the two by which the number of free pairs grows on: 392, 1,101 and, of 19,900, 3,980
+(MNIST, tensor kernel, Gaussian base; foreseen 4,380), 443, 1,704, 9,062 (regression; 10,200), 387, 1,394, 9,499 (CIFAR,
+C = 1000; 7,640)."""
 PRODUCT = 0.2
 """Share of the time left that the product over all pairs behind a guess may take."""
 
@@ -133,7 +139,7 @@ class Climb:
         """About how many seconds a factor of the free pairs takes, whose number grows more slowly than that of all."""
         n_free = 0.0 if self.guess is None else self.guess.n_free * self._growth**self.active.tuning.free_exponent
         fits = n_free <= FACTORED * self.active.max_working_set
-        return RATES.seconds(n_free**3 / 3, 0.0) if fits else np.inf
+        return factor_seconds(n_free) if fits else np.inf
 
     @property
     def _growth(self) -> float:
@@ -153,10 +159,40 @@ class Climb:
         self.guess = Guess(start, reached, n_support, n_bounded)
         return None
 
+    def foresees(self, free: float) -> bool:
+        """Whether about so many pairs or more will be free, by two small subsets: their number grows like a power.
+
+        The first is enough where even growth in proportion would not lead so far.
+        """
+        n, (small, large) = len(self.problem), PROBES
+        few = self._free_of(small)
+        if self.status is not None or few * n / small < free:
+            return False
+        more = self._free_of(large)
+        power = np.log(max(more, 1) / few) / np.log(large / small)
+        return self.status is None and more * (n / large) ** (FLATTER * power) >= free
+
+    def _free_of(self, size: int) -> int:
+        """Free pairs of the solution on a subset, which is all there is if the user wants no more."""
+        chosen, small, found = self._solved(size)
+        if found.status is Status.INTERRUPTED:
+            self.status = found.status
+            self._guess(chosen, small, found)
+        return int(np.count_nonzero(small.box.free(found.coefficients)))
+
     def advance(self) -> None:
         """Solve the next subset and guess the whole from it; not if another solver is to go on (`relay.left`)."""
         began = len(self.relay.lines)
-        size = self.next_size
+        chosen, small, found = self._solved(self.next_size)
+        if self.relay.left:
+            return
+        if found.status is Status.INTERRUPTED:
+            self.status = found.status
+        self._guess(chosen, small, found)
+        self.seconds = sum(self.relay.costs[began:])
+
+    def _solved(self, size: int) -> tuple[Ints, Problem, Solution]:
+        """A subset, its problem, and the solution of that from the last guess."""
         chosen = self._subset(size)
         part, share = self.operator.restricted(chosen), size / len(self.problem)
         # A share of the time that leaves most of it to the whole.
@@ -166,12 +202,7 @@ class Climb:
         begin = None if self.guess is None else feasible(self.guess.theta[chosen] / share, small)
         found = solver.solve(small, part, begin, self.relay)
         self.taken = max(self.taken, held_bytes(part, self.operator) + found.taken + self.problem.linear.nbytes)
-        if self.relay.left:
-            return
-        if found.status is Status.INTERRUPTED:
-            self.status = found.status
-        self._guess(chosen, small, found)
-        self.seconds = sum(self.relay.costs[began:])
+        return chosen, small, found
 
     def _guess(self, chosen: Ints, small: Problem, found: Solution) -> None:
         n, theta = len(self.problem), found.coefficients
@@ -203,6 +234,11 @@ class Climb:
             rest = replace(self.active, time_budget=self.clock.budget)
             found = rest.solve(self.problem, self.operator, theta, self.relay)
         return self.relay.whole(found, path, self.taken)
+
+
+def factor_seconds(n_free: float) -> float:
+    """About how many seconds a factor of so many free pairs takes."""
+    return RATES.seconds(n_free**3 / 3, 0.0)
 
 
 def taken(problem: Problem, chosen: Ints, share: float) -> Problem:

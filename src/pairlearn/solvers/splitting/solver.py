@@ -33,8 +33,9 @@ FIRST, THEN = 10.0, 3.0
 LOWERED, BALANCED = 20, (40, 80)
 """Steps after which ρ is lowered to the second value, and after which as far as its residuals say. They would now and
 then raise it as well, which led to ten times the steps where C is small."""
-STEPS, PASSES = 250, 40
-"""Usual steps, and numbers per cell that one of them reads or writes."""
+STEPS, PASSES, CALLS = 250, 40, 2e-3
+"""Usual steps, numbers per cell that one of them reads or writes, and seconds of some twenty calls that are shared
+among threads, which is most of a step with few examples."""
 FIRST_STEP, CORRECTED_STEP = 15.0, 60.0
 """Products over all pairs that the eigenbasis and the first step take as long as, without and with a correction."""
 NEAR = 20.0
@@ -110,7 +111,7 @@ def seconds_needed(sandwich: Sandwich) -> float:
     """About how long splitting takes: the steps of a usual fit in float32, which is twice as fast, and some looks."""
     m, k = len(sandwich.left), len(sandwich.right)
     products = (6.0 if sandwich.corrected else 4.0) * m * k * (m + k)
-    return STEPS * RATES.seconds(0.5 * products + products / 10, PASSES * m * k)
+    return STEPS * (CALLS + RATES.seconds(0.5 * products + products / 10, PASSES * m * k))
 
 
 class _Run:
