@@ -37,8 +37,8 @@ PER_BLOCK = {True: 1, False: 6}
 examples in it, of parts of the kernel, the result."""
 BLOCK, BLOCKS = 2**24, 64
 """Bytes of a block of kernel values at most, and its share of a budget."""
-DENSE = (2**21, 2**29)
-"""Bytes of a Gram matrix of pairs at least and at most: of 512 to 8,192 of them. Products over fewer take no time."""
+DENSE = (512, 8192)
+"""Pairs whose Gram matrix is held at least and at most: products over fewer take no time, and of more it takes 512 MB."""
 LEAST_SET = 2 * 8 * 512**2
 """Bytes without which no plan is made: room for a working set of some 570 pairs."""
 
@@ -172,7 +172,7 @@ def make_plan(
         products=products and kernel.split()[2] is None,
         passing=copies[1],
         on_disk=on_disk[0],
-        dense=8 * n_pairs**2 if n_pairs <= sum(sizes) else 0,
+        dense=8 * n_pairs**2 if DENSE[0] <= n_pairs <= sum(sizes) else 0,
     )
     choice = choose(needs, budget)
     rest = budget - choice.fixed
@@ -231,7 +231,7 @@ def choose(needs: Needs, budget: int) -> Choice:
         if not needs.dense:
             found += [(Choice("product", True, held + features + gram), max(passing, 2 * gram))]
         found += [(Choice("product", False, anew + features), 0)]
-    elif DENSE[0] <= needs.dense <= DENSE[1]:
+    elif 0 < needs.dense <= 8 * DENSE[1] ** 2:
         found += [(Choice("dense", True, anew + needs.dense), passing + gram)]
     if needs.products and features is None:
         found += [(Choice("product", True, held + int(PER_ENTRY * needs.gram) - needs.on_disk), passing - gram)]
