@@ -38,7 +38,7 @@ examples in it, of parts of the kernel, the result."""
 BLOCK, BLOCKS = 2**24, 64
 """Bytes of a block of kernel values at most, and its share of a budget."""
 DENSE = (512, 8192)
-"""Pairs whose Gram matrix is held at least and at most: products over fewer take no time, and of more it takes 512 MB."""
+"""Pairs whose Gram matrix is held at least and at most: products over fewer take no time, of more it takes 512 MB."""
 LEAST_SET = 2 * 8 * 512**2
 """Bytes without which no plan is made: room for a working set of some 570 pairs."""
 
