@@ -17,6 +17,8 @@ from sklearn.svm import SVC
 import pairlearn as pl
 from pairlearn.errors import ConflictWarning, InputError, SymmetryError, SymmetryWarning, TooLargeError
 from pairlearn.kernels import FromFunction, Gaussian, Gram, Linear, Polynomial, Precomputed
+from pairlearn.machines.pair_svc import classification
+from pairlearn.machines.start import carry_over
 from pairlearn.operators.form import PairForm, Sums
 from pairlearn.pair_kernels import PairKernel
 
@@ -226,6 +228,16 @@ def test_warm_start_with_added_pairs_and_other_boxes(base: str) -> None:
         assert warm.fit_status_ == "converged"
         assert warm.objective_ == pytest.approx(cold.objective_, rel=1e-8)
         close(warm.decision_function(NEW), cold.decision_function(NEW), 1e-4)
+
+
+def test_a_start_for_a_smaller_box_tells_free_pairs_from_bounded_ones() -> None:
+    model = machine(base="rbf", C=5.0).fit(PAIRS, Y)
+    boxes = np.full(len(Y), 0.5 * np.median(np.abs(model.dual_coef_[~model.support_bounded_])))
+    problem = classification(Y.astype(float), boxes, total=None)
+    start = carry_over(model.function_, model.support_bounded_, PAIRS, problem)
+    at_bound = np.abs(start[model.support_]) == boxes[0]
+    np.testing.assert_array_equal(at_bound, model.support_bounded_)
+    assert (np.abs(start[model.support_]) > 0.99 * boxes[0]).sum() > at_bound.sum()
 
 
 def test_warm_start_at_the_solution_is_done_at_once() -> None:

@@ -64,7 +64,8 @@ def test_an_operator_takes_no_more_than_its_plan_holds(
 ) -> None:
     """What machine and solver hold per pair is not here; what building passes through, the solver has later."""
     kernel = pl.pair_kernel(name).on(base)
-    use(build(kernel, FEW[:50]).operator)  # compiles
+    for few in (FEW[:50], pl.all_pairs(X[:20])):  # compiles, also what serves more pairs than examples
+        use(build(kernel, few).operator)
     assert peak(lambda: build(kernel, pairs, memory_budget=budget)) <= budget
     operation = build(kernel, pairs, memory_budget=budget)
     held = 8 * M**2 if operation.plan.gram else 0
@@ -131,7 +132,8 @@ def test_an_operator_counts_what_it_passes_through(
 ) -> None:
     """By the shapes of its arrays; small ones do not matter. Product and block are asked for one by one."""
     kernel = pl.pair_kernel(name).on(base)
-    use(build(kernel, FEW[:50]).operator)  # compiles
+    for few in (FEW[:50], pl.all_pairs(X[:20])):  # compiles, also what serves more pairs than examples
+        use(build(kernel, few).operator)
     few, all_pairs = np.zeros(len(pairs)), np.ones(len(pairs))
     few[:500] = 1.0
     rows = np.arange(200)

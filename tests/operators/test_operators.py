@@ -303,9 +303,22 @@ def test_operators_without_a_gram_matrix_serve_the_same_values() -> None:
     examples = rng.normal(size=(m, 3))
     left, right = np.arange(0, m, 2), np.arange(1, m, 2)
     for base, kind in ((Linear(), "product"), (Gaussian(0.4), "blocked")):
-        operation = build(bases_of("tensor_metric", base), pl.Pairs(examples, left, right), memory_budget=1.45e8)
+        operation = build(bases_of("tensor_metric", base), pl.Pairs(examples, left, right), memory_budget=6e7)
         assert (operation.plan.kind, operation.plan.gram) == (kind, False)
         check_operator(operation.operator, explicit("tensor_metric", base(examples, examples), left, right))
+
+
+@pytest.mark.parametrize("name", ["tensor_metric", "direct_sum", "wedge_squared"])
+def test_pairs_that_share_few_examples_are_a_matrix_of_their_own(name: str) -> None:
+    """As many pairs as examples; one more, and the matrix of the examples is the smaller one."""
+    m, base = 520, Gaussian(0.4)
+    examples, (left, right) = rng.normal(size=(m, 3)), rng.permutation(np.tile(np.arange(m), 2)).reshape(2, m)
+    operation = build(bases_of(name, base), pl.Pairs(examples, left, right))
+    assert operation.plan.kind == "dense"
+    assert operation.held + operation.building >= 8 * 2 * m**2
+    check_operator(operation.operator, explicit(name, base(examples, examples), left, right))
+    more = pl.Pairs(examples, np.append(left, 0), np.append(right, 1))
+    assert build(bases_of(name, base), more).plan.kind != "dense"
 
 
 def test_budgets_are_checked() -> None:
@@ -330,12 +343,14 @@ def test_what_is_promised_fits_into_the_budget(budget: int, n_pairs: int) -> Non
 
 
 @settings(deadline=None)  # the first call compiles
-@given(n=st.integers(2, 150), seed=st.integers(0, 2**16))
-def test_pairs_with_themselves_are_filled_by_half_to_the_same_bits(n: int, seed: int) -> None:
+@given(n=st.integers(2, 300), seed=st.integers(0, 2**16))
+def test_pairs_with_themselves_are_filled_to_the_same_bits_by_half_and_example_by_example(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     K, (a, b), w = rng.normal(size=(9, 9)), rng.integers(9, size=(2, n)), rng.normal(size=8)
     K, w[2], w[5], w[7] = K + K.T, 0.0, 0.0, w[6]
-    half, whole = np.empty((n, n)), np.empty((n, n))
+    half, many, whole = np.empty((3, n, n))
     loops.tables.fill_symmetric(K, a, b, w, half)
+    loops.tables.fill_many(K, a, b, a, b, w, many)
     loops.tables.fill_block(K, a, b, a, b, w, whole)
     np.testing.assert_array_equal(half, whole)
+    np.testing.assert_array_equal(many, whole)

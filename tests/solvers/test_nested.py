@@ -15,12 +15,12 @@ from pairlearn.kernels import Gaussian, Linear
 from pairlearn.operators.base import PairOperator
 from pairlearn.operators.build import build
 from pairlearn.operators.dense import DenseOperator
-from pairlearn.solvers import ActiveSet, Auto, Interior, Nested, Problem, Progress, Status, choice, interior
+from pairlearn.solvers import ActiveSet, Auto, Interior, Nested, Problem, Progress, Status, choice, interior, splitting
 from pairlearn.solvers.active import nested
 from pairlearn.solvers.active.nested import PER_GUESS, Climb, Guess, taken
 from pairlearn.solvers.newton import Size
 from pairlearn.solvers.splitting import Splitting
-from pairlearn.solvers.start import at_bounds
+from pairlearn.solvers.start import at_bounds, feasible
 from pairlearn.solvers.tuning import TUNING
 
 SMALL = replace(TUNING, subset=40, subset_growth=3, candidates=(20, 40))
@@ -360,6 +360,27 @@ def test_a_subset_that_takes_too_long_is_left(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(choice, "LEAST", 0.0)
     found, plain = Auto(active).solve(problem, operator), active.solve(problem, operator)
     assert found.path == "active set, Newton's method, active set"
+    assert found.status == Status.CONVERGED
+    assert found.objective == pytest.approx(plain.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize(("old", "new"), [(1.0, 10.0), (2000.0, 100.0)], ids=["upwards", "downwards"])
+def test_a_start_with_many_free_pairs_goes_to_splitting_at_once(
+    monkeypatch: pytest.MonkeyPatch, old: float, new: float
+) -> None:
+    """From the optimum of another C, with its bounded pairs at the new bounds: too far where C rises."""
+    unit, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
+    first, problem = (replace(unit, lower=C * unit.lower, upper=C * unit.upper) for C in (old, new))
+    active = ActiveSet(tol=1e-6, tuning=replace(SMALL, small=100))
+    theta = active.solve(first, operator).coefficients
+    start = feasible(np.where(np.abs(theta) == old, 1e3 * theta, theta), problem)
+    mended, n_free = choice.promise(problem, operator, start)
+    assert (np.abs(mended) < np.abs(start)).any() == (old < new)
+    assert n_free == np.count_nonzero(start)
+    plain = Auto(active).solve(problem, operator, start)
+    monkeypatch.setattr(splitting, "seconds_needed", lambda sandwich: 1e-9)
+    found = Auto(active).solve(problem, operator, start)
+    assert (plain.path, found.path) == ("active set", "warm start, splitting")
     assert found.status == Status.CONVERGED
     assert found.objective == pytest.approx(plain.objective, rel=1e-6)
 

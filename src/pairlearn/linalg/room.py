@@ -10,8 +10,8 @@ FACTORED = 0.7
 BYTES = 13
 """Bytes per entry of the largest matrix: 8 for itself, 8 · FACTORED² = 3.9 for the factor of a smaller one, and the
 columns that correct it."""
-KEPT = 2**23
-"""Bytes below which it does not matter what becomes of freed memory."""
+KEPT = 2**26
+"""Bytes below which freed memory is kept: the next small fit takes it, and does not ask the system for every page."""
 MOST = 60_000
 """Rows that no matrix needs, however much memory there is: 43 GB, and a factor of them takes hours."""
 

@@ -11,13 +11,16 @@ from pairlearn.solvers.problem import Problem
 from pairlearn.solvers.start import feasible
 from pairlearn.types import Bools, Floats, Ints
 
+WITHIN = 0.999
+"""Share of its box that a coefficient takes which was free, and would now be beyond."""
+
 
 def carry_over(function: PairFunction, bounded: Bools, pairs: Pairs, problem: Problem) -> Floats:
     """A feasible start θ, (n,), for `problem`: old coefficients where the same pair occurs again, zero elsewhere.
 
     Examples are matched by content, pairs in either order when the kernel is symmetric; only a pair whose box has
     room for its sign takes a coefficient. One that was at its old bound (`bounded`) starts at the new one: most of
-    them stay there when C changes.
+    them stay there when C changes. One that was not starts within the new one, so that solvers look at it first.
     """
     theta = np.zeros(len(problem))
     if function.anchor is None:
@@ -34,7 +37,8 @@ def carry_over(function: PairFunction, bounded: Bools, pairs: Pairs, problem: Pr
         places, chosen = np.nonzero(has_room)[0], np.nonzero(known & given)[0]
         target, found = _match_keys(old[chosen], new[places])
         theta[places[target]] = values[chosen[found]]
-    return feasible(theta, problem)
+    nearest = np.clip(theta, problem.lower, problem.upper)
+    return feasible(np.where(np.isfinite(theta) & (theta != nearest), WITHIN * nearest, nearest), problem)
 
 
 # Pairs are matched by one number each, low · m + high for m examples: sorting numbers finds millions of them at once.

@@ -60,6 +60,10 @@ class PairOperator(ABC):
     def submatrix(self, rows: Ints, cols: Ints | None = None) -> Floats:
         """Block of these pairs, (len(rows), len(cols)); square and symmetric without `cols`."""
 
+    def alongside(self, n: int) -> int:
+        """Bytes at most that the block of n pairs with each other takes while it is computed, beside itself."""
+        return 8 * n**2
+
     @abstractmethod
     def blocks(self, coefficients: Floats) -> Iterator[tuple[int, Floats]]:
         """K @ coefficients piece by piece: (number of the first pair, values); cost follows the non-zeros.

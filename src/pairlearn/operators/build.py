@@ -15,6 +15,7 @@ from pairlearn.linalg.mapped import is_mapped, on_disk, row_blocks
 from pairlearn.linalg.room import give_back
 from pairlearn.operators.base import Divisible, PairOperator
 from pairlearn.operators.blocked import BlockedOperator
+from pairlearn.operators.dense import DenseOperator
 from pairlearn.operators.plan import PER_FIT, Plan, check_budget, make_plan, refuse_hopeless
 from pairlearn.operators.product import FeatureOperator, ProductOperator, SumOperator
 from pairlearn.operators.resolve import Resolved, resolve, shown_width
@@ -79,6 +80,8 @@ def build(
     )
     operator = construct(resolved, plan, columns, grams)
     operator.block_bytes = plan.block_bytes
+    if plan.kind == "dense":
+        operator = DenseOperator.of(operator)
     held = sum(PER_FIT.values()) * len(pairs) + held_bytes(operator, pairs, grams)
     operation = Operation(operator, plan, resolved.kernel, held, passing(resolved, plan))
     give_back(held + operation.building)
@@ -86,9 +89,13 @@ def build(
 
 
 def passing(resolved: Resolved, plan: Plan) -> int:
-    """Bytes in use while the operator is built, beside what it holds: examples on their way, rows of a Gram matrix."""
+    """Bytes in use while the operator is built, beside what it holds: examples on their way, rows of a Gram matrix.
+
+    Of a dense one these are whole Gram matrices of examples, which are dropped once it is there.
+    """
     rows = min(BLOCK, 8 * max(resolved.sizes) ** 2) if plan.gram else 0
-    return resolved.passing(plan.gram) + 2 * rows
+    dropped = 8 * sum(m**2 for m in resolved.sizes) * len(resolved.bases) if plan.kind == "dense" else 0
+    return resolved.passing(plan.gram) + 2 * rows + dropped
 
 
 def refuse_large(kernel: PairKernel, pairs: Pairs, orders: int, memory_budget: float | None) -> None:
@@ -101,11 +108,11 @@ def construct(resolved: Resolved, plan: Plan, columns: list[Floats | None], gram
     """The operator that the plan names.
 
     Products serve a sum of tables, one per base, plus one matrix with the features of all views side by side, since
-    Σ_v ZᵥZᵥᵀ = ZZᵀ for Z = (Z₁, Z₂, …); anything else goes block by block.
+    Σ_v ZᵥZᵥᵀ = ZZᵀ for Z = (Z₁, Z₂, …); anything else goes block by block, and so are the values of a dense one made.
     """
     sources: dict[Kernel | None, AnySource] = {base: _source(base, resolved, plan, grams) for base in resolved.bases}
     rows = resolved.rows
-    if plan.kind == "blocked":
+    if plan.kind != "product":
         return BlockedOperator(resolved.kernel, sources, rows)
     parts: list[Divisible] = [
         ProductOperator(table, sources[table.base], rows.left, rows.right, resolved.pairs.triangle)

@@ -20,8 +20,8 @@ def fill(table: Table, K: Floats, rows: Places, cols: Places | None) -> Floats:
     """Values of one table between row pairs (a, b) and column pairs (c, d), (len rows, len cols).
 
     The four look-ups ac, ad, bc, bd are entries of K, so that K may be any matrix from the examples of the rows to
-    those of the columns. One row is a loop of its own, because solvers ask for single rows most of the time. Without
-    columns these are the rows, K is symmetric, and half of the values is computed.
+    those of the columns. One row is a loop of its own, because some solvers ask for single rows, and so are more rows
+    than examples. Without columns these are the rows, and K is symmetric. All loops give the same bits.
     """
     (a, b), (c, d) = rows, rows if cols is None else cols
     w = weights(table)
@@ -30,6 +30,8 @@ def fill(table: Table, K: Floats, rows: Places, cols: Places | None) -> Floats:
     out = np.empty((len(a), len(c)))
     if len(a) == 1:
         loops.tables.fill_row(K[a[0]], K[b[0]], c, d, w, out[0])
+    elif len(a) > len(K):
+        loops.tables.fill_many(K, a, b, c, d, w, out)
     elif cols is None:
         loops.tables.fill_symmetric(K, a, b, w, out)
     else:

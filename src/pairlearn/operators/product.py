@@ -63,8 +63,14 @@ class ProductOperator(Divisible):
         taken = self.pairs.take(rows)
         others = None if cols is None else self.pairs.take(cols)
         width = len(rows) if cols is None else len(cols)
-        self.passes(8 * len(rows) * width * blocks_of(self.table) + self.source.passing(len(rows), width))
+        self.passes(8 * len(rows) * width + self._alongside(len(rows), width))
         return self.source.table_block(self.table, taken, others)
+
+    def alongside(self, n: int) -> int:
+        return self._alongside(n, n)
+
+    def _alongside(self, n_rows: int, n_cols: int) -> int:
+        return 8 * n_rows * n_cols * (blocks_of(self.table) - 1) + self.source.passing(n_rows, n_cols)
 
     @property
     def shared(self) -> ProductOperator:

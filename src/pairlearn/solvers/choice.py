@@ -18,6 +18,7 @@ from pairlearn.operators.base import PairOperator
 from pairlearn.solvers import interior, splitting
 from pairlearn.solvers.active.active_set import ActiveSet
 from pairlearn.solvers.active.nested import Climb, factor_seconds
+from pairlearn.solvers.certificate import best_share
 from pairlearn.solvers.interior import Interior
 from pairlearn.solvers.newton import Newton, Size
 from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status
@@ -125,6 +126,9 @@ class Auto:
         split = self._at_once(climb, ways) if start is None and climb.guess is None else None
         if split is not None:
             return _taken_over(climb, split, start, "probe")
+        found = None if start is None or self.reached else self._split_from(climb, ways, start)
+        if found is not None:
+            return found
         late = self._watch(climb, ways)
         while start is None and climb.goes_on and self._many_bounded(problem):
             climb.advance()
@@ -148,6 +152,18 @@ class Auto:
         if split is None or climb.goes_on or len(climb.problem) < PROBED or not split.has_time(climb):
             return None
         return split if climb.foresees((3.0 * SURE * split.seconds / FACTORS * RATES.products) ** (1 / 3)) else None
+
+    def _split_from(self, climb: Climb, ways: list[Way], start: Floats) -> Solution | None:
+        """By splitting from a start, if the factors of its free pairs take longer."""
+        split = next((way for way in ways if isinstance(way.solver, Splitting)), None)
+        if split is None or not split.has_time(climb):
+            return None
+        mended, n_free = promise(climb.problem, climb.operator, start)
+        return (
+            _taken_over(climb, split, mended, "warm start")
+            if split.seconds < FACTORS * factor_seconds(n_free)
+            else None
+        )
 
     def _watch(self, climb: Climb, ways: list[Way]) -> list[Way]:
         """Have the active set ended once another way would have taken less time; the list that this way is put into."""
@@ -180,6 +196,18 @@ class Auto:
         split = Splitting(active.tol, active.memory, time_budget=active.time_budget, seed=active.seed)
         if sandwich is not None and len(problem) >= max(tuning.small, SHARE * sandwich.size) and split.fits(sandwich):
             yield Way(splitting.seconds_needed(sandwich), split)
+
+
+def promise(problem: Problem, operator: PairOperator, start: Floats) -> tuple[Floats, int]:
+    """A start, or a share of it, and about how many pairs are free at the end.
+
+    Where C rises and all bounded pairs go to their new bounds, a share of that is often better than all of it: then
+    many of them leave the bounds, and may all be free. But there are hardly more free pairs than features.
+    """
+    v, thin = problem.linear - operator @ start, operator.thin_size()
+    share, _ = best_share(problem, start, problem.box.objective(start, problem.linear, v))
+    start, free = (share * start, start != 0) if share < 1.0 else (start, problem.box.free(start))
+    return start, min(int(np.count_nonzero(free)), len(problem) if thin is None else thin[1])
 
 
 def seconds_of(way: Way) -> float:

@@ -10,6 +10,9 @@ from pairlearn.solvers.box import Box
 from pairlearn.solvers.clock import Look
 from pairlearn.types import Floats, Ints
 
+WHOLE = 2**29
+"""Bytes of a matrix that is computed in some tenths of a second, without a look at the clock: of 8,192 pairs."""
+
 
 class WorkingSet:
     """The working set W and K_WW.
@@ -45,8 +48,8 @@ class WorkingSet:
         wanted = self._wanted(free, candidates)
         fresh = wanted[~np.isin(wanted, self.pairs, assume_unique=True)]
         left = np.nonzero(~np.isin(self.pairs, wanted, assume_unique=True))[0][: len(fresh)]
-        if not len(self.pairs) and 8 * len(fresh) ** 2 <= self.operator.block_bytes:
-            # The first set comes whole: no copy is made of what small problems need only once.
+        if not len(self.pairs) and self._comes_whole(len(fresh)):
+            # No copy is made of what small problems need only once.
             self.pairs, self.rows = fresh, len(fresh)
             self.store = self.operator.submatrix(fresh)
             self.most = self.nbytes
@@ -57,6 +60,10 @@ class WorkingSet:
         self.pairs = np.concatenate([self.pairs, np.zeros(size - len(self.pairs), dtype=np.int64)])
         self.pairs[slots] = fresh
         self._fill(slots, fresh, look)
+
+    def _comes_whole(self, n: int) -> bool:
+        """Whether a first set of so many pairs is computed at once: soon, and with little beside it."""
+        return 8 * n**2 <= WHOLE and min(8 * n**2, self.operator.alongside(n)) <= self.operator.block_bytes
 
     def _wanted(self, free: Ints, candidates: Ints) -> Ints:
         """The best candidates, at least half the room for them, then the free pairs."""
