@@ -34,7 +34,7 @@ from pairlearn.pair_kernels import storable
 from pairlearn.persist.transformers import TRANSFORMERS, Found
 from pairlearn.records import storable as records
 from pairlearn.scorers.copies import OnCopies
-from pairlearn.scorers.distilling.function import DistilledFunction, Distance, Part, Side
+from pairlearn.scorers.distilling.function import Distance, DistilledFunction, Part, Side
 from pairlearn.scorers.distilling.rows import FeatureRows, KernelRows, LinearRows, UnitRows
 from pairlearn.scorers.distilling.scorer import DistilledRegressor, DistilledScorer
 from pairlearn.scorers.gallery import Gallery

@@ -74,7 +74,7 @@ from pairlearn.records.compare.vectors import FOLDED, Vectors
 from pairlearn.records.kinds import KINDS
 from pairlearn.records.machine import Setting
 from pairlearn.records.unsupervised import LEVELS
-from pairlearn.scorers.distilling.function import DistilledFunction, Distance, Part, Side
+from pairlearn.scorers.distilling.function import Distance, DistilledFunction, Part, Side
 from pairlearn.scorers.distilling.rows import FeatureRows, KernelRows, LinearRows, UnitRows
 from pairlearn.similarities.basis_expansion import BasisExpansion
 from pairlearn.similarities.blocks import Block

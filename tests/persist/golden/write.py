@@ -154,7 +154,7 @@ def tables() -> dict[str, Case]:
 
 def baselines() -> dict[str, Case]:
     """Every baseline, one machine on their scores, thresholds and calibrations."""
-    names = ("PCACosine", "WCCN", "RCA", "LDA", "KISSME", "PLDA", "Logistic")
+    names = ("PCACosine", "WCCN", "RCA", "LDA", "KISSME", "PLDA", "Ridge", "Logistic")
     learnt = {name: getattr(pl.baselines, f"{name}Baseline") for name in names}
     found: dict[str, Case] = {
         f"baseline_{name.lower()}": (kind(), (PEOPLE, SAME), ASKED) for name, kind in learnt.items()

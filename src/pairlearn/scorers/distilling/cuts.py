@@ -18,7 +18,7 @@ from pairlearn.examples import count_examples, stack_examples, take_examples
 from pairlearn.interrupts import delayed
 from pairlearn.kernels.low_rank.landmarks import pivots
 from pairlearn.operators.form import SideForm
-from pairlearn.scorers.distilling.function import DistilledFunction, Distance, Part, Side, partners_of
+from pairlearn.scorers.distilling.function import Distance, DistilledFunction, Part, Side, partners_of
 from pairlearn.scorers.distilling.rows import KernelRows, LinearRows, Rows, UnitRows
 from pairlearn.scorers.distilling.terms import Form, Matrix, Sum
 from pairlearn.types import Examples, Floats, Ints
@@ -35,7 +35,7 @@ MOST = 1000
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """A form over fewer numbers: a part of either side (the same in one table), signs of its numbers, and a constant."""
+    """A form over fewer numbers: a part of either side (the same in one table), signs of numbers, and a constant."""
 
     left: Part
     right: Part
@@ -44,7 +44,7 @@ class Cut:
 
 
 def reduced(total: Sum, tables: Sequence[Examples], error: float) -> DistilledFunction:
-    """The sum with rows cut by these sample examples of each table, so that scores miss about `error` (root mean square).
+    """The sum with rows cut by these sample examples of each table, so that scores miss about `error` (as RMS).
 
     With error = 0 nothing is cut: the explicit bilinear form, exact up to rounding.
     """

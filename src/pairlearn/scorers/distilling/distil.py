@@ -47,13 +47,14 @@ def distil(
 ) -> Distilled:
     """Make a smaller, quicker scorer of a fitted one, which loses no more than `loss`.
 
-    Every example becomes a few numbers, and a pair a product of these: linear bases as the explicit bilinear form, others
-    over fewer support examples, stacks with their baselines; (anti)symmetric to the last bit as before. Machines, stacks,
-    baselines with a linear map, verifiers of these and pipelines before them can be distilled; others are refused.
+    Every example becomes a few numbers, and a pair a product of these: linear bases as the explicit bilinear form,
+    others over fewer support examples, stacks with their baselines; (anti)symmetric to the last bit as before.
+    Machines, stacks, baselines with a linear map, verifiers of these and pipelines before them can be distilled;
+    others are refused.
 
-    X: examples, or pairs of them, such as will be scored; better none that the model was learnt from. Half of the examples
-    decide what is kept, pairs of the other half tell the loss. y: labels of pairs, or classes: one per example; with
-    either the difference of equal error rates is told too.
+    X: examples, or pairs of them, such as will be scored; better none that the model was learnt from. Half of the
+    examples decide what is kept, pairs of the other half tell the loss. y: labels of pairs, or classes: one per
+    example; with either the difference of equal error rates is told too.
     loss: root mean square of the differences of scores, in standard deviations of scores; 0 keeps everything.
     dtype: of what is stored, "float32" or "float64". A threshold and a calibration stay as they were; a warning says so
     if decisions change.
@@ -79,8 +80,8 @@ def distil(
     told = loss_between(model, small, given.pairs, given.labels, classes=given.classes)
     if loss and told.rms > 1.01 * loss * told.spread:
         warn_user(
-            f"scores differ by {told.rms:.2g}, more than loss={loss:g} times their spread {told.spread:.2g}, though nothing "
-            'was cut: give dtype="float64", or a larger loss',
+            f"scores differ by {told.rms:.2g}, more than loss={loss:g} times their spread {told.spread:.2g}, though "
+            'nothing was cut: give dtype="float64", or a larger loss',
             ApproximationWarning,
         )
     return Distilled(small, told)
@@ -119,8 +120,8 @@ def _told(model: Any, X: Any, y: Any, classes: Any, seed: int) -> Given:
     others = np.flatnonzero(~np.isin(left, halves[0]) & ~np.isin(right, halves[-1]))
     if len(others) < LEAST:
         raise InputError(
-            f"{counted(len(others), 'pair')} of examples that nothing was decided by are too few to tell the loss; give "
-            "more pairs, or the examples themselves"
+            f"{counted(len(others), 'pair')} of examples that nothing was decided by are too few to tell the loss; "
+            "give more pairs, or the examples themselves"
         )
     samples = tuple(take_examples(table, rows[:SAMPLE]) for table, rows in zip(X.tables.sides, halves, strict=True))
     return Given(samples, X[others], None if y is None else np.asarray(y)[others], classes)
@@ -200,16 +201,16 @@ def _verifier(model: Verifier, found: Distilled, given: Given) -> Distilled:
     told = loss_between(model, small, given.pairs, given.labels, classes=given.classes)
     if told.changed:
         warn_user(
-            f"the threshold is kept, and {100.0 * told.changed:.2f} % of the decisions change; decide anew on development "
-            "pairs if its rates must hold exactly (pairlearn decide)",
+            f"the threshold is kept, and {100.0 * told.changed:.2f} % of the decisions change; decide anew on "
+            "development pairs if its rates must hold exactly (pairlearn decide)",
             ApproximationWarning,
         )
     return Distilled(small, told)
 
 
 def _pipeline(model: Any, X: Any, y: Any, classes: Any, loss: float, dtype: str, seed: int) -> Distilled:
-    given = _told(model, X, y, classes, seed)
     pairs = X if isinstance(X, Pairs) else _drawn(check_examples(X), np.random.default_rng(seed))
+    given = _told(model, pairs, y, classes, seed)
     found = distil(model[-1], model[:-1].transform(pairs), y, classes=classes, loss=loss, dtype=dtype, seed=seed)
     small = type(model)([*model.steps[:-1], (model.steps[-1][0], found.model)])
     return Distilled(small, loss_between(model, small, given.pairs, given.labels, classes=given.classes))

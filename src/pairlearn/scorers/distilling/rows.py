@@ -40,7 +40,7 @@ class LinearRows:
 
 @dataclass(frozen=True, eq=False)
 class UnitRows:
-    """u / √(‖u‖² + rest) with u the linear rows; `rest` is the mean square of what was cut off u. Rows of zeros stay so.
+    """u / √(‖u‖² + rest) with u the linear rows; `rest` is the mean square of what was cut off. Zeros stay zeros.
 
     >>> UnitRows(LinearRows())(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
     [[0.6, 0.8], [0.0, 0.0]]
