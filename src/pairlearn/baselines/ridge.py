@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -52,11 +53,12 @@ class RidgeBaseline(QuadraticBaseline):
         if groups.max() < 1:
             raise InputError("all training examples fall into one class; add examples of others, or pass classes=…")
         self.alpha_ = self._chosen(training.rows, groups) if self.alpha is None else float(self.alpha)
-        M = bilinear_ridge(training.rows, groups, self.alpha_)
-        values, V = np.linalg.eigh(M)
+        learnt = Decomposed.of(training.rows, groups)
+        inner = learnt.inner(self.alpha_)
+        values, V = np.linalg.eigh(0.5 * (inner + inner.T))
         self.plus_ = self.minus_ = np.sign(values) / 4.0
         self.offset_ = float(2.0 * np.sum((np.bincount(groups) / len(groups)) ** 2) - 1.0)
-        return Projection(V * np.sqrt(np.abs(values)))
+        return Projection(learnt.W.T @ (V * np.sqrt(np.abs(values))))
 
     def _chosen(self, rows: Floats, groups: Ints) -> float:
         """α by classes that were not learnt from; the middle one where there are too few of them."""
@@ -69,19 +71,28 @@ class RidgeBaseline(QuadraticBaseline):
         labels = np.where(groups[told][left] == groups[told][right], 1, -1)
         if len(np.unique(groups[known])) < 2 or len(np.unique(labels)) < 2:
             return float(np.median(alphas))
-        X = rows[told] - rows[known].mean(axis=0)
-        errors = []
-        for alpha in alphas:
-            M = bilinear_ridge(rows[known], groups[known], alpha)
-            errors.append(equal_error_rate(Scores((X @ M @ X.T)[left, right], labels)))
+        learnt = Decomposed.of(rows[known], groups[known])
+        Q = (rows[told] - rows[known].mean(axis=0)) @ learnt.W.T
+        errors = [equal_error_rate(Scores((Q @ learnt.inner(a) @ Q.T)[left, right], labels)) for a in alphas]
         return float(alphas[int(np.argmin(errors))])
 
 
-def bilinear_ridge(rows: Floats, groups: Ints, alpha: float) -> Floats:
-    """M, (d, d), symmetric bit by bit."""
-    U, s, W = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
-    sums = np.zeros((groups.max() + 1, len(s)))
-    np.add.at(sums, groups, U)
-    inner = 2.0 * (sums.T @ sums) * np.outer(s, s) / (np.outer(s**2, s**2) + alpha)
-    M = W.T @ inner @ W
-    return np.asarray(0.5 * (M + M.T))
+@dataclass(frozen=True, eq=False)
+class Decomposed:
+    """Centred rows X = U S Wᵀ, and UᵀLLᵀU of their one-hot classes L."""
+
+    s: Floats
+    W: Floats
+    together: Floats
+
+    @classmethod
+    def of(cls, rows: Floats, groups: Ints) -> Decomposed:
+        """One decomposition serves every α."""
+        U, s, W = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
+        sums = np.zeros((groups.max() + 1, len(s)))
+        np.add.at(sums, groups, U)
+        return cls(s, W, sums.T @ sums)
+
+    def inner(self, alpha: float) -> Floats:
+        """M in the basis W, (p, p)."""
+        return 2.0 * self.together * np.outer(self.s, self.s) / (np.outer(self.s**2, self.s**2) + alpha)
