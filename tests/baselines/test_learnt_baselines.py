@@ -560,6 +560,6 @@ def test_running_all_skips_with_reasons() -> None:
     assert set(skipped) == set(LEARNT)
     assert all("needs dense rows" in reason for reason in skipped.values())
     scores, skipped = run_baselines(PAIRS, Y, TEST, classes=np.zeros(len(X)))
-    assert set(skipped) == {"lda_euclid", "lda_cosine", "plda"}
+    assert set(skipped) == {"lda_euclid", "lda_cosine", "plda", "ridge"}
     for name, values in run_baselines(PAIRS, Y, TEST).scores.items():
         np.testing.assert_array_equal(values, BASELINES[name]().fit(PAIRS, Y).decision_function(TEST))

@@ -27,6 +27,8 @@ def test_a_smaller_file_that_scores_nearly_the_same(
     small, large = (pl.load(path).decision_function(pairs) for path in (out, model))
     assert np.corrcoef(small, large)[0, 1] > 0.99
     assert "in less room and time" in call("info", out).output
+    said = call("explain", out, made_people / "faces.parquet", "p00_0", "p00_1", "--id-column", "photo").output
+    assert "by feature" in said
 
 
 def test_what_it_says_and_refuses(made_people: Path, tmp_path: Path, call: Callable[..., Any]) -> None:

@@ -136,6 +136,21 @@ def test_an_index_can_search_it() -> None:
     np.testing.assert_array_equal(found.identities[:, 0], scores[:4].argmax(axis=1))
 
 
+@pytest.mark.parametrize("name", ["linear", "metric", "differences", "kissme", "rca", "cosine"])
+def test_features_add_up_to_the_score(name: str) -> None:
+    model = MODELS[name]()
+    small = pl.distil(model, X[NEW], loss=0.0, dtype="float64").model
+    found = pl.explain(small, TEST[7:8], by="feature")
+    assert found.values.sum() + found.bias == pytest.approx(small.decision_function(TEST[7:8])[0], abs=1e-9)
+    if name in ("linear", "metric", "differences"):
+        known = pl.explain(model, TEST[7:8], by="feature")
+        parts = dict(zip(known.names, known.values, strict=True))
+        parts.pop("constant", None)
+        np.testing.assert_allclose(found.values, list(parts.values()), atol=1e-8)
+    with pytest.raises(InputError, match="by="):
+        pl.explain(small, TEST[7:8])
+
+
 def test_what_cannot_be_distilled_is_refused_with_advice() -> None:
     product = pl.pair_kernel("tensor") * pl.pair_kernel("metric")
     refused = {
