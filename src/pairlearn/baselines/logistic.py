@@ -18,9 +18,6 @@ from pairlearn.examples import by_blocks
 from pairlearn.interrupts import delayed
 from pairlearn.types import Floats, Ints
 
-MANY = 20_000
-"""Pairs from which on weights are first learnt from a quarter of them: most steps then cost a quarter."""
-
 
 class LogisticBaseline(LearntBaseline):
     """g(a, b) = w·|a − b| + v·(a∘b) + c: the log-odds of scikit-learn's logistic regression.
@@ -70,11 +67,7 @@ class LogisticBaseline(LearntBaseline):
         with delayed():
             from sklearn.linear_model import LogisticRegression
 
-        model = LogisticRegression(C=self.C, max_iter=self.max_iter, warm_start=True)
-        if len(F) > MANY:
-            # The same weight of all pairs together: the end of the few is near the end of the many.
-            model.set_params(C=4.0 * self.C).fit(F[::4], training.labels[chosen[::4]]).set_params(C=self.C)
-        model.fit(F, training.labels[chosen])
+        model = LogisticRegression(C=self.C, max_iter=self.max_iter).fit(F, training.labels[chosen])
         weights = model.coef_[0] / spread
         self.difference_weights_, self.product_weights_ = np.split(weights, 2)
         self.intercept_ = float(model.intercept_[0] - weights @ centre)

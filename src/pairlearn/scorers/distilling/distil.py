@@ -185,7 +185,7 @@ def _stored(found: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _scorer(model: Any, function: DistilledFunction) -> Any:
-    threshold = float(getattr(model, "threshold_", 0.0) or 0.0)
+    threshold = float(getattr(model, "threshold_", getattr(model, "threshold", None)) or 0.0)
     small = DistilledRegressor(function) if isinstance(model, PairRegressor) else DistilledScorer(function, threshold)
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(model, name):

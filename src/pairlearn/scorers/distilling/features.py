@@ -1,4 +1,4 @@
-"""Which features a distilled score comes from: rows that are linear in features, up to a length, are sums over these."""
+"""Which features a distilled score comes from: rows that are linear in features, up to a length, are sums over them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def by_feature(function: DistilledFunction, left: Examples, right: Examples) -> 
     """
     if function.right is not None:
         raise InputError("features of two tables are not explained; explain the model that was distilled")
-    sides = [dense(table) for table in (left, right)]
-    values, constant, start = np.zeros(sides[0].shape[1]), function.bias, 0
+    a, b = dense(left), dense(right)
+    values, constant, start = np.zeros(a.shape[1]), function.bias, 0
     for part in function.left.parts:
         signs = function.signs[start : start + part.length]
-        values += _of_part(part, *sides, function.sign, signs)
+        values += _of_part(part, a, b, function.sign, signs)
         start += part.length
     for distance in function.distances:
-        added, rest = _of_distance(distance, *sides)
+        added, rest = _of_distance(distance, a, b)
         values, constant = values + added, constant + rest
     return values, constant
 
