@@ -37,6 +37,7 @@ from .persist import save as save
 from .persist.checkpoint import Checkpoint as Checkpoint
 from .records.matcher import RecordMatcher as RecordMatcher
 from .records.table import Records as Records
+from .scorers.distilling.distil import distil as distil
 from .scorers.explain import explain as explain
 from .scorers.gallery import Gallery as Gallery
 from .scorers.verifier import Verifier as Verifier

@@ -130,7 +130,8 @@ def test_automatic_shrinkage_is_that_of_ledoit_and_wolf() -> None:
 def test_differences_of_pairs_have_the_covariance_of_their_rows_but_count_no_more_than_the_examples(far: float) -> None:
     training = training_rows(PAIRS.with_examples(X + far), Y)
     for sign in (1, -1):
-        rows = np.vstack(list(training.differences(sign)))
+        chosen = training.labels == sign
+        rows = training.rows[training.left[chosen]] - training.rows[training.right[chosen]]
         C, n, m = rows.T @ rows / len(rows), len(rows), len(training.rows)
         rho = ledoit_wolf_shrinkage(rows, assume_centered=True) * n / min(n, m)
         expected = (1 - rho) * C + rho * np.trace(C) / 4 * np.eye(4)
@@ -389,12 +390,16 @@ def test_float32_is_computed_in_double(make: Any) -> None:
 
 # --------------------------------------------------------------------------- anisotropic noise, unseen classes
 
+OTHERS = ("pca_cosine", "whitened_pca_cosine", "ridge")
 NOISE = np.array([3.0, 3.0, 2.0, 0.3, 0.3, 0.3, 0.3, 0.3])
 
 
 @pytest.mark.parametrize("seed", [8, 9, 10, 11])
 def test_learning_beats_euclid_on_unseen_classes(seed: int) -> None:
-    """Plain PCA is no part of the claim: without labels it keeps the loud directions, which are noise here."""
+    """Plain PCA is no part of the claim: without labels it keeps the loud directions, which are noise here.
+
+    Least squares, which whiten nothing, gain less than the others.
+    """
     examples, classes = gaussian_classes(60, 8, NOISE, seed)
     known = pl.all_pairs(examples[:240], reflexive=False)
     unseen = pl.all_pairs(examples[240:], reflexive=False)
@@ -403,7 +408,8 @@ def test_learning_beats_euclid_on_unseen_classes(seed: int) -> None:
     assert list(scores) == list(BASELINES)
     areas = {name: roc_auc_score(unseen.labels(classes[240:]), values) for name, values in scores.items()}
     assert areas["whitened_pca_cosine"] > areas["euclid"] + 0.1
-    assert min(areas[name] for name in LEARNT if "pca_cosine" not in name) > areas["euclid"] + 0.25, areas
+    assert areas["ridge"] > areas["euclid"] + 0.15
+    assert min(areas[name] for name in LEARNT if name not in OTHERS) > areas["euclid"] + 0.25, areas
 
 
 def test_all_principal_components_keep_the_centred_cosine() -> None:
@@ -554,6 +560,6 @@ def test_running_all_skips_with_reasons() -> None:
     assert set(skipped) == set(LEARNT)
     assert all("needs dense rows" in reason for reason in skipped.values())
     scores, skipped = run_baselines(PAIRS, Y, TEST, classes=np.zeros(len(X)))
-    assert set(skipped) == {"lda_euclid", "lda_cosine", "plda"}
+    assert set(skipped) == {"lda_euclid", "lda_cosine", "plda", "ridge"}
     for name, values in run_baselines(PAIRS, Y, TEST).scores.items():
         np.testing.assert_array_equal(values, BASELINES[name]().fit(PAIRS, Y).decision_function(TEST))

@@ -7,6 +7,7 @@ from .registry import BASELINES as BASELINES
 from .registry import BaselineScores as BaselineScores
 from .registry import fit_baseline as fit_baseline
 from .registry import run_baselines as run_baselines
+from .ridge import RidgeBaseline as RidgeBaseline
 from .stacked import StackedPairSVC as StackedPairSVC
 from .strengths import BradleyTerry as BradleyTerry
 from .strengths import Coin as Coin

@@ -7,13 +7,14 @@ examples first: a number of components or the share of variance to keep.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 
+from pairlearn import loops
 from pairlearn.baselines.training import TrainingRows
 from pairlearn.errors import InputError
 from pairlearn.interrupts import delayed
@@ -54,7 +55,7 @@ class Covariance(NamedTuple):
 def covariance(rows: Floats, shrinkage: Shrinkage, dimension: int | None = None) -> Covariance:
     """Mean of xxᵀ over the rows, shrunk; `dimension` is that of the whole space, None for the rows' own."""
     C, d = rows.T @ rows / len(rows), rows.shape[1] if dimension is None else dimension
-    return _shrunk(C, lambda: _mean_fourth([rows]), len(rows), shrinkage, d)
+    return _shrunk(C, lambda: _mean_fourth(rows), len(rows), shrinkage, d)
 
 
 def covariance_of_differences(training: TrainingRows, sign: int, shrinkage: Shrinkage) -> Covariance:
@@ -70,7 +71,7 @@ def covariance_of_differences(training: TrainingRows, sign: int, shrinkage: Shri
     degrees = np.bincount(left, minlength=m) + np.bincount(right, minlength=m)
     C = X.T @ (degrees[:, None] * X - joined @ X - joined.T @ X) / n
     independent, d = min(n, m), training.dimension
-    return _shrunk((C + C.T) / 2.0, lambda: _mean_fourth(training.differences(sign)), independent, shrinkage, d)
+    return _shrunk((C + C.T) / 2.0, lambda: _fourth_of_pairs(X, left, right), independent, shrinkage, d)
 
 
 def _shrunk(C: Floats, fourth: Callable[[], float], n: int, shrinkage: Shrinkage, d: int) -> Covariance:
@@ -82,10 +83,16 @@ def _shrunk(C: Floats, fourth: Callable[[], float], n: int, shrinkage: Shrinkage
     return Covariance((1.0 - rho) * C + mixed_in * np.eye(len(C)), mixed_in)
 
 
-def _mean_fourth(blocks: Iterable[Floats]) -> float:
-    """Mean of ‖x‖⁴ over the rows of all blocks: differences of millions of pairs are never held at once."""
-    squares = np.concatenate([np.einsum("ij,ij->i", rows, rows) for rows in blocks])
-    return float(np.mean(squares**2))
+def _mean_fourth(rows: Floats) -> float:
+    """Mean of ‖x‖⁴ over the rows."""
+    return float(np.mean(np.einsum("ij,ij->i", rows, rows) ** 2))
+
+
+def _fourth_of_pairs(X: Floats, left: Ints, right: Ints) -> float:
+    """Mean of ‖a − b‖⁴ over pairs of centred rows, from ‖a‖² + ‖b‖² − 2⟨a, b⟩: no difference is ever held."""
+    norms, dots = np.einsum("ij,ij->i", X, X), np.zeros(len(left))
+    loops.products.pair_dots(X, X, left, right, dots)
+    return float(np.mean(np.maximum(norms[left] + norms[right] - 2.0 * dots, 0.0) ** 2))
 
 
 def ledoit_wolf(C: Floats, fourth: float, n: int, d: int) -> float:

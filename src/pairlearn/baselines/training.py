@@ -7,7 +7,6 @@ pairs (a, a) are left out of training: their difference is zero whatever the dat
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -46,14 +45,6 @@ class TrainingRows:
         if self.classes is not None:
             return self.classes
         return joined_classes(self.left, self.right, self.labels, len(self.rows))
-
-    def differences(self, sign: int) -> Iterable[Floats]:
-        """a − b of the pairs with this label, block by block."""
-        chosen = np.nonzero(self.labels == sign)[0]
-        step = max(1, 2**22 // self.rows.shape[1])
-        for t in range(0, len(chosen), step):
-            part = chosen[t : t + step]
-            yield self.rows[self.left[part]] - self.rows[self.right[part]]
 
 
 def joined_classes(left: Ints, right: Ints, labels: Floats, n_examples: int) -> Ints:

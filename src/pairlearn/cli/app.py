@@ -48,6 +48,11 @@ COMMANDS: dict[str, Command] = {
         "pairlearn decide model.safetensors faces.parquet dev-pairs.csv --fmr 0.02 --out verifier.safetensors",
         module="score",
     ),
+    "distil": Command(
+        "Make a smaller, quicker model of a fitted one, and tell what it loses.",
+        "pairlearn distil verifier.safetensors parts/development.parquet --class-column person --out small.safetensors",
+        module="score",
+    ),
     "score": Command(
         "Score pairs with a model: larger means more alike; of a ranker, who comes first; of a regression, how much.",
         "pairlearn score verifier.safetensors faces.parquet test-pairs.csv --out scores.csv",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -41,9 +42,13 @@ def _arrays(thing: Any, seen: set[int]) -> Iterator[Any]:
 
 
 def _parts(thing: Any) -> list[Any]:
-    """What a container holds or an object knows; nothing of a class, a function, a text or a number."""
+    """What a container holds or an object knows, one that can be called too; nothing of a class or a function."""
     if isinstance(thing, Mapping):
         return list(thing.values())
     if isinstance(thing, (tuple, list)):
         return list(thing)
-    return [] if isinstance(thing, type) or callable(thing) else list(getattr(thing, "__dict__", {}).values())
+    return (
+        []
+        if isinstance(thing, (type, FunctionType, MethodType, ModuleType))
+        else list(getattr(thing, "__dict__", {}).values())
+    )

@@ -35,6 +35,9 @@ from pairlearn.pair_kernels import storable
 from pairlearn.persist.transformers import TRANSFORMERS, Found
 from pairlearn.records import storable as records
 from pairlearn.scorers.copies import OnCopies
+from pairlearn.scorers.distilling.function import Distance, DistilledFunction, Part, Side
+from pairlearn.scorers.distilling.rows import FeatureRows, KernelRows, LinearRows, UnitRows
+from pairlearn.scorers.distilling.scorer import DistilledRegressor, DistilledScorer
 from pairlearn.scorers.gallery import Gallery
 from pairlearn.scorers.normalised import NormalisedScorer
 from pairlearn.scorers.orbit_scorer import OrbitScorer
@@ -51,6 +54,7 @@ METRICS = (OnlinePseudoMetric, KernelPseudoMetric)
 EXPANSIONS = (BasisExpansion, BasisSVC, IndefiniteNystrom)
 AROUND = (StackedPairSVC, ColumnsBaseline, Verifier, NormalisedScorer, Gallery, OrbitScorer, OnCopies)
 """Models around other models."""
+DISTILLED = (DistilledScorer, DistilledRegressor)
 WITHIN = (OnExamples, Centred, Hog)
 """Steps of pipelines of our own."""
 
@@ -63,7 +67,7 @@ def machine_classes() -> tuple[type[PairMachine], ...]:
 
 OWN: dict[str, type[Any]] = {
     model.__name__: model
-    for model in (*machine_classes(), *METRICS, *EXPANSIONS, *baseline_classes(), *AROUND, *records.MODELS)
+    for model in (*machine_classes(), *METRICS, *EXPANSIONS, *baseline_classes(), *DISTILLED, *AROUND, *records.MODELS)
 }
 MODELS: Mapping[str, type[Any]] = Chain(OWN, Found({"Pipeline": "sklearn.pipeline"}))
 """The models that can be saved, by name."""
@@ -78,6 +82,7 @@ VALUES: dict[str, type[Any]] = {
         *(Block, Spectrum),
         *(PairFunction, Columns, Plan, Progress, Switching),
         *records.STORABLE,
+        *(DistilledFunction, Distance, Part, Side, LinearRows, UnitRows, KernelRows, FeatureRows),
         *(Threshold, FittedCalibration, Line, Knots, FittedFusion),
         Orbit,
     )

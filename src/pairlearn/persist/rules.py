@@ -222,6 +222,20 @@ def _check_whole(comparer: Any) -> None:
         raise InputError("the whole record is compared as one, and every column once")
 
 
+def _check_distilled(function: Any) -> None:
+    """Compiled loops trust that rows of both sides are as long as the file says."""
+    if (function.right is None) == (function.sign == 0) or (function.sign < 0 and function.left.length % 2):
+        raise InputError("sign, sides and the numbers per example do not fit each other")
+    if function.distances and function.right is not None:
+        raise InputError("distances are between examples of one table")
+
+
+def _check_part(part: Any) -> None:
+    end = part.length + len(part.squares)
+    if part.matrix is not None and not end <= part.matrix.shape[1] <= end + 1:
+        raise InputError(f"matrix has {counted(part.matrix.shape[1], 'column')} for {counted(end, 'number')}")
+
+
 RULES: dict[str, Callable[[Any], None]] = {
     "PairFunction": _check_function,
     "PairKernel": _check_coefficients,
@@ -233,6 +247,9 @@ RULES: dict[str, Callable[[Any], None]] = {
     "IndefiniteNystrom": _check_halves,
     "BasisSVC": _check_classes,
     "ColumnsBaseline": _check_columns,
+    "DistilledFunction": _check_distilled,
+    "Part": _check_part,
+    "KernelRows": lambda rows: _compare_one(rows.kernel, rows.landmarks, "landmarks"),
     "Verifier": lambda verifier: verifier.fit(),
     "Pipeline": _check_given,
     "OnExamples": _check_given,

@@ -75,6 +75,8 @@ from pairlearn.records.compare.vectors import FOLDED, Vectors
 from pairlearn.records.kinds import KINDS
 from pairlearn.records.machine import Setting
 from pairlearn.records.unsupervised import LEVELS
+from pairlearn.scorers.distilling.function import Distance, DistilledFunction, Part, Side
+from pairlearn.scorers.distilling.rows import FeatureRows, KernelRows, LinearRows, UnitRows
 from pairlearn.similarities.basis_expansion import BasisExpansion
 from pairlearn.similarities.blocks import Block
 from pairlearn.solvers.problem import Progress
@@ -316,6 +318,30 @@ FIELDS: dict[str, Fields] = {
         "n_pairs_": COUNT,
         "memory_budget": NUMBER,
     },
+    # distilled models
+    "LinearRows": {"centre": maybe(floats("d")), "axes": maybe(floats("d, w"))},
+    "UnitRows": {"linear": value(LinearRows), "rest": LEAST_ZERO},
+    "KernelRows": {"kernel": KERNEL, "landmarks": examples("b")},
+    "FeatureRows": {"kernel": KERNEL},
+    "Part": {
+        "rows": value(LinearRows, UnitRows, KernelRows, FeatureRows),
+        "matrix": maybe(floats("w, h")),
+        "length": COUNT,
+        "squares": floats("o"),
+        "scale": LEAST_ZERO,
+    },
+    "Side": {"parts": several(value(Part))},
+    "Distance": {"weight": FINITE, "rows": value(LinearRows), "rest": LEAST_ZERO},
+    "DistilledFunction": {
+        "left": sized(value(Side), r=lambda side: side.length),
+        "right": maybe(sized(value(Side), r=lambda side: side.length)),
+        "sign": one_of(-1, 0, 1),
+        "signs": floats("r"),
+        "bias": FINITE,
+        "distances": several(value(Distance)),
+    },
+    "_Distilled": {"function": value(DistilledFunction), **FEATURES},
+    "DistilledScorer": {"threshold": NUMBER},
     # models around models
     "ColumnsBaseline": {
         "baseline": _can("fit", "a baseline"),

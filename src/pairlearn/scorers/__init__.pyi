@@ -1,6 +1,12 @@
 from .bilinear import bilinear as bilinear
 from .copies import Copies as Copies
 from .copies import OnCopies as OnCopies
+from .distilling.distil import Distilled as Distilled
+from .distilling.distil import distil as distil
+from .distilling.loss import Loss as Loss
+from .distilling.loss import loss_between as loss_between
+from .distilling.scorer import DistilledRegressor as DistilledRegressor
+from .distilling.scorer import DistilledScorer as DistilledScorer
 from .explain import explain as explain
 from .gallery import Gallery as Gallery
 from .groups import group_identities as group_identities

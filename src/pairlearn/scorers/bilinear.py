@@ -24,6 +24,8 @@ from pairlearn.functions.function import PairFunction
 from pairlearn.machines.machine import PairMachine
 from pairlearn.metrics.pseudo_metric import PseudoMetric
 from pairlearn.on_examples import OnExamples, is_pipeline
+from pairlearn.scorers.distilling.function import DistilledFunction
+from pairlearn.scorers.distilling.scorer import DistilledScorer
 from pairlearn.scorers.verifier import Verifier
 from pairlearn.types import Examples, Floats
 
@@ -97,6 +99,19 @@ def _machine(machine: Any) -> Bilinear:
     return Bilinear(rows, linalg.block_diag(*crosses), own)
 
 
+def _distilled(model: Any) -> Bilinear:
+    """Products of few numbers, with signs."""
+    function: DistilledFunction = model.function
+    if function.distances or function.sign < 1:
+        raise InputError(f"this distilled model has a distance beside its products, or is not symmetric; {ADVICE}")
+    r = function.left.length
+
+    def rows(examples: Examples) -> Floats:
+        return np.column_stack(function.left(examples))
+
+    return Bilinear(rows, np.diag([*function.signs.astype(np.float64), 0.0]), lambda E: E[:, r])
+
+
 def _metric(model: PseudoMetric) -> Bilinear:
     """b − (x − x')ᵀA(x − x')."""
     A, rows = model.state_.matrix, model.span_.coordinates
@@ -128,6 +143,7 @@ COSINE = Bilinear(_directions, None, lambda E: np.zeros(len(E)))
 COMPARED = {"euclid": EUCLID, "cosine": COSINE}
 FORMS: dict[type[Any], Callable[[Any], Bilinear]] = {
     PairMachine: _machine,
+    DistilledScorer: _distilled,
     Verifier: lambda verifier: bilinear(verifier.model),
     PseudoMetric: _metric,
     QuadraticBaseline: _quadratic,

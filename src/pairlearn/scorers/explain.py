@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from pairlearn import inline
 from pairlearn.baselines.stacked import StackedPairSVC
 from pairlearn.errors import InputError
-from pairlearn.examples import check_examples, take_examples
+from pairlearn.examples import check_examples, stack_examples, take_examples
 from pairlearn.functions.batch import Batch
 from pairlearn.functions.function import PairFunction
 from pairlearn.functions.parts import Embedding, FormPart, LinePart
@@ -29,6 +29,8 @@ from pairlearn.operators.form import SideForm
 from pairlearn.operators.rows import PairRows
 from pairlearn.pair_kernels import ModelScores, PairKernel
 from pairlearn.pairs import Pairs, as_pairs
+from pairlearn.scorers.distilling.features import by_feature
+from pairlearn.scorers.distilling.scorer import DistilledRegressor, DistilledScorer
 from pairlearn.scorers.normalised import NormalisedScorer
 from pairlearn.scorers.verifier import Verifier
 from pairlearn.types import Examples, Floats
@@ -93,6 +95,9 @@ def explain(
     splits = {"example": _by_example, "feature": _by_feature, "pair": _by_pair}
     if by not in splits:
         raise InputError(f"by must be one of {', '.join(splits)}, got {by!r}")
+    small = model.model if isinstance(model, Verifier) else model
+    if isinstance(small, (DistilledScorer, DistilledRegressor)):
+        return _of_distilled(small, pair, by, names)
     machine = _machine(model)
     function: PairFunction = machine.function_
     one = _one_pair(pair, function)
@@ -105,6 +110,19 @@ def explain(
     if len(function.coefficients):
         bars = {**splits[by](machine, local, names), **_baselines(function, local)}
     return Explanation(tuple(bars), np.array(list(bars.values())), function.bias, score, _ids(one))
+
+
+def _of_distilled(model: Any, pair: Any, by: str, names: Sequence[Any] | None) -> Explanation:
+    """By feature: a distilled model has forgotten its training pairs."""
+    if by != "feature":
+        raise InputError('a distilled model has no support pairs; use by="feature", or explain what it was made from')
+    if isinstance(pair, tuple) and len(pair) == 2:
+        pair = Pairs(stack_examples(*(check_examples(_table(example)) for example in pair)), [0], [1])
+    one = _single(as_pairs(pair))
+    sides = (take_examples(one.examples, one.left), take_examples(one.right_table, one.right))
+    values, bias = by_feature(model.function, *sides)
+    called = _feature_names(len(values), names, "")
+    return Explanation(tuple(called), values, bias, float(model.decision_function(one)[0]), _ids(one))
 
 
 def _machine(model: Any) -> PairMachine:
@@ -124,7 +142,10 @@ def _one_pair(pair: Any, function: PairFunction) -> Pairs:
     if isinstance(pair, tuple) and len(pair) == 2:
         tables = [check_examples(_table(example)) for example in pair]
         return function.pairs_between(*tables)(np.zeros(1, dtype=int), np.zeros(1, dtype=int))
-    pairs = as_pairs(pair)
+    return _single(as_pairs(pair))
+
+
+def _single(pairs: Pairs) -> Pairs:
     if len(pairs) != 1:
         raise InputError(f"one pair is explained at a time, got {len(pairs)}; pass pairs[i:i + 1] or two examples")
     return pairs

@@ -167,7 +167,7 @@ def tables() -> dict[str, Case]:
 
 def baselines() -> dict[str, Case]:
     """Every baseline, one machine on their scores, thresholds and calibrations."""
-    names = ("PCACosine", "WCCN", "RCA", "LDA", "KISSME", "PLDA", "Logistic")
+    names = ("PCACosine", "WCCN", "RCA", "LDA", "KISSME", "PLDA", "Ridge", "Logistic")
     learnt = {name: getattr(pl.baselines, f"{name}Baseline") for name in names}
     found: dict[str, Case] = {
         f"baseline_{name.lower()}": (kind(), (PEOPLE, SAME), ASKED) for name, kind in learnt.items()
@@ -271,6 +271,17 @@ def images() -> dict[str, Case]:
     return {"images_copies": (copies, (shown, labels), asked), "images_orbit": (over, (), asked)}
 
 
+def distilled() -> dict[str, Case]:
+    """Small stand-ins: of every kind of rows, for scores and for numbers."""
+    some = np.random.default_rng(16).normal(size=(80, 3))
+    models = {
+        "stacked": pl.StackedPairSVC(pl.PairSVC(C=0.01, base="rbf"), n_folds=2).fit(PEOPLE, SAME, classes=CLASSES),
+        "features": pl.PairSVC(base="standardised").fit(PEOPLE, SAME),
+        "regression": pl.PairRidge(base="rbf").fit(TRAIN, NUMBERS),
+    }
+    return {f"distilled_{name}": (pl.distil(model, some).model, (), ASKED) for name, model in models.items()}
+
+
 def records() -> dict[str, Case]:
     """Matchers of records, with labels and without, on columns of every kind."""
     columns = {
@@ -300,7 +311,7 @@ def main(directory: Path) -> None:
     """Fit, save and ask every model."""
     directory.mkdir(parents=True, exist_ok=True)
     for name, (model, data, asked) in (
-        machines() | tables() | baselines() | metrics_and_similarities() | around() | images() | records()
+        machines() | tables() | baselines() | metrics_and_similarities() | around() | images() | distilled() | records()
     ).items():
         fitted = model.fit(*data) if data else model
         pl.save(fitted, directory / f"{name}.safetensors")

@@ -1,4 +1,4 @@
-"""`pairlearn score` and `pairlearn decide`: values of pairs, thresholds, decisions, probabilities and error rates."""
+"""`pairlearn score`, `decide` and `distil`: values of pairs, thresholds, decisions, and smaller models of the same."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from pairlearn.cli.options import (
     Fmr,
     Force,
     Model,
+    ModelOut,
     PairOptions,
     Prior,
     RightOptions,
+    Seed,
     TableOptions,
     TableOut,
 )
@@ -129,3 +131,39 @@ def decide(
     result = {"model": str(model), "pairs": len(given.table), **scoring.threshold_facts(verifier)}
     run.save(verifier, out, result, about=about)
     run.finish({"out": str(out), **result})
+
+
+def distil(
+    model: Model,
+    examples: Examples,
+    out: ModelOut = Path("small.safetensors"),
+    loss: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Root mean square by which scores may differ, in standard deviations of scores; 0 keeps everything.",
+        ),
+    ] = 0.07,
+    dtype: Annotated[str, typer.Option(help="What numbers are stored in: float32 or float64.")] = "float32",
+    seed: Seed = 0,
+    table_options: TableOptions = TableOptions(),
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make a smaller, quicker model of a fitted one, and tell what it loses.
+
+    Half of the examples decide what is kept, pairs of the other half tell the loss; best are examples that the model
+    was not learnt from. With classes the difference of equal error rates is told too. A threshold stays as it was.
+    """
+    options = dict(locals())
+    from pairlearn.cli.run import Run
+    from pairlearn.cli.steps import distilling
+
+    run = Run("distil", options, as_json)
+    run.check_models(out, force=force)
+    machine, about = run.model(model)
+    small, result = distilling.distilled(run, machine, about, examples, table_options.columns(), (loss, dtype, seed))
+    run.save(small, out, result, about=about)
+    sizes = distilling.shown_sizes(run, model, out)
+    run.finish({"out": str(out), **result, **sizes})

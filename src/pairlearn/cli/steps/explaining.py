@@ -23,6 +23,7 @@ from pairlearn.errors import InputError
 from pairlearn.evaluation.plots import SUFFIXES
 from pairlearn.on_examples import is_pipeline
 from pairlearn.pairs import Pairs
+from pairlearn.scorers.distilling.scorer import DistilledRegressor, DistilledScorer
 from pairlearn.scorers.explain import Explanation
 from pairlearn.scorers.waterfall import draw_waterfall
 
@@ -82,6 +83,8 @@ def feature_names(table: ExampleTable) -> list[str]:
 
 def explained(run: Run, case: Case, asked: Sequence[str] | None) -> dict[str, Explanation]:
     """The score as a sum in every way asked for; by default by feature, or by example where that cannot be."""
+    if isinstance(case.machine, (DistilledScorer, DistilledRegressor)):
+        return {by: _explained(case, by) for by in asked or ["feature"]}
     if not hasattr(case.machine, "function_"):
         raise InputError(
             f"{title_of(case.machine)} is not explained: only scores that are sums over training pairs are, those of "
@@ -100,7 +103,8 @@ def explained(run: Run, case: Case, asked: Sequence[str] | None) -> dict[str, Ex
 def _explained(case: Case, by: Any) -> Explanation:
     if by not in HEADINGS:
         raise InputError(f"there is no way {by!r}; --by is one of {', '.join(HEADINGS)}")
-    names = case.features if by == "feature" else support_names(case)
+    distilled = not hasattr(case.machine, "function_")
+    names = case.features if by == "feature" or distilled else support_names(case)
     try:
         return replace(pl.explain(case.machine, case.pair, by=by, names=names), pair=case.names)
     except InputError as error:

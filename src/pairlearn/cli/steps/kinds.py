@@ -22,6 +22,8 @@ KINDS = {
     "PairSVC": VERIFIES,
     "TransductivePairSVC": VERIFIES,
     "StackedPairSVC": VERIFIES,
+    "DistilledScorer": Kind("what the model that it was made from answers, in less room and time", "as of that model"),
+    "DistilledRegressor": NUMBERS,
     "NormalisedScorer": VERIFIES,
     "OrbitScorer": VERIFIES,
     "OnCopies": VERIFIES,
