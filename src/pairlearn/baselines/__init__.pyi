@@ -1,5 +1,6 @@
 from .linear import *  # noqa: F403  (every baseline of this file)
 from .logistic import *  # noqa: F403
+from .neighbours import NeighbourMeans as NeighbourMeans
 from .plda import KISSMEBaseline as KISSMEBaseline
 from .plda import LDABaseline as LDABaseline
 from .plda import PLDABaseline as PLDABaseline
@@ -10,6 +11,7 @@ from .registry import run_baselines as run_baselines
 from .stacked import StackedPairSVC as StackedPairSVC
 from .strengths import BradleyTerry as BradleyTerry
 from .strengths import Coin as Coin
+from .strengths import Elo as Elo
 from .strengths import ExampleMeans as ExampleMeans
 from .strengths import MeanValue as MeanValue
 from .strengths import WinShare as WinShare
