@@ -26,7 +26,8 @@ class NeighbourMeans(BaseEstimator):
 
     >>> X = np.array([[0.0], [0.1], [5.0]])
     >>> pairs = Pairs(X, [0, 2], [0, 0], right_examples=X)
-    >>> NeighbourMeans(n_neighbours=1).fit(pairs, [1.0, 3.0]).decision_function(Pairs(X, [1], [0], right_examples=X)).tolist()
+    >>> nearest = NeighbourMeans(n_neighbours=1).fit(pairs, [1.0, 3.0])
+    >>> nearest.decision_function(Pairs(X, [1], [0], right_examples=X)).tolist()
     [1.0]
     """
 
@@ -47,7 +48,9 @@ class NeighbourMeans(BaseEstimator):
             values = np.concatenate([values, self.sign * values])
         kernels = _sides(self.base)
         self.sides_ = _Side.of(kernels[0], pairs.examples, left), _Side.of(kernels[1], pairs.right_table, right)
-        places = tuple(np.searchsorted(side.rows, column) for side, column in zip(self.sides_, (left, right), strict=True))
+        places = tuple(
+            np.searchsorted(side.rows, column) for side, column in zip(self.sides_, (left, right), strict=True)
+        )
         shape = tuple(len(side.rows) for side in self.sides_)
         self.sums_, self.counts_ = (
             sparse.coo_array((column, places), shape=shape).tocsr() for column in (values, np.ones(len(values)))
@@ -77,7 +80,7 @@ def _sides(base: Any) -> tuple[Kernel, Kernel]:
 
 
 class _Side:
-    """The examples of one side that were learnt from, by their rows in the table, and what compares others with them."""
+    """The examples of one side that were learnt from, by their rows in the table, and what compares them."""
 
     def __init__(self, kernel: Kernel, known: Examples, rows: Ints, squares: Floats) -> None:
         self.kernel, self.known, self.rows, self.squares = kernel, known, rows, squares

@@ -90,7 +90,7 @@ class BradleyTerry(BaseEstimator):
 
 
 class Elo(BaseEstimator):
-    """Ratings that follow the results, one by one in the order of the pairs: r_left += s·(w − 1/(1 + exp(r_right − r_left))).
+    """Ratings that follow the results, one by one: r_left += s·(w − 1/(1 + exp(r_right − r_left))).
 
     w: 1 won, ½ tied, 0 lost; r_right moves by as much the other way. Chess counts in units of 400/log 10, where
     s = 0.115 is K = 20. Rows have to stand in the order of time.

@@ -138,21 +138,23 @@ def _stage_line(stage: dict[str, Any], objective: dict[str, Any]) -> str:
     epcr = f"; {counted(stage['epcr'], 'example')} per class taken" if "epcr" in stage else ""
     return (
         f"{counted(stage['tried'], 'setting')} tried, {len(stage['kept'])} kept; best at {size}: "
-        f"{best['what']}, {objective['name']} {_written(objective, best['value'], best['low'], best['high'])}{epcr}"
+        f"{best['what']}, {objective['name']} {written(objective, best['value'], best['low'], best['high'])}{epcr}"
     )
 
 
-def _written(objective: dict[str, Any], value: float, low: float | None, high: float | None) -> str:
+def written(objective: dict[str, Any], value: float, low: float | None, high: float | None) -> str:
     """4.20 % [3.10 %, 5.30 %], or 0.8312 [0.8107, 0.8493]."""
-    ends = _limits(objective, low, high)
-    return f"{_one(objective, value)}{ends and ' '}{ends}"
+    ends = limits_of(objective, low, high)
+    return f"{one(objective, value)}{ends and ' '}{ends}"
 
 
-def _limits(objective: dict[str, Any], low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"[{_one(objective, low)}, {_one(objective, high)}]"
+def limits_of(objective: dict[str, Any], low: float | None, high: float | None) -> str:
+    """Limits in brackets; nothing where there are none."""
+    return "" if low is None or high is None else f"[{one(objective, low)}, {one(objective, high)}]"
 
 
-def _one(objective: dict[str, Any], value: float) -> str:
+def one(objective: dict[str, Any], value: float) -> str:
+    """A value in the unit of the objective."""
     return percent(value) if objective["unit"] == PERCENT else f"{value:.4f}"
 
 
@@ -183,8 +185,8 @@ def _test_table(test: dict[str, Any], objective: dict[str, Any]) -> Table:
     drawn = table(("", objective["name"], "95 % limits over identities"))
     best_last = objective["larger_is_better"]
     for name, value in sorted(test["values"].items(), key=lambda item: item[1], reverse=best_last):
-        limits = _limits(objective, *test["limits"].get(name, (None, None)))
-        drawn.add_row(titled(name), _one(objective, value), limits, style="bold" if name == MODEL else "")
+        limits = limits_of(objective, *test["limits"].get(name, (None, None)))
+        drawn.add_row(titled(name), one(objective, value), limits, style="bold" if name == MODEL else "")
     return drawn
 
 

@@ -49,7 +49,7 @@ class Tested:
             "skipped": self.skipped,
         }
 
-    def verdict(self, judgement: Judgement, told: Mapping[str, str]) -> Verdict | None:
+    def verdict(self, judgement: Judgement, told: Mapping[str, Any]) -> Verdict | None:
         """How the model stands to the best baseline; None without any."""
         rows = np.flatnonzero(judgement.counts(self.data.labels))
         truth = self.data.labels[rows]
@@ -108,11 +108,20 @@ class Finish:
         answers = {MODEL: self.winner.slope * found.machine.decision_function(self.held.pairs)}
         skipped: dict[str, str] = {}
         for rival in self.baselines:
+            if not self._in_time(rival):
+                skipped[str(rival.what)] = "no time"
+                continue
             try:
                 answers[str(rival.what)] = self._asked(rival)
             except FAILURES as error:
                 skipped[str(rival.what)] = str(error)
-        return Tested(self.held, answers, {name: why for name, why in skipped.items()})
+        return Tested(self.held, answers, skipped)
+
+    def _in_time(self, rival: Result) -> bool:
+        """Whether a baseline is expected to end, and the refit after it."""
+        runner, left = self.runner, self.runner.clock.left(self.runner.clock.budget)
+        spare = CAUTION * (runner.expected(self.setting, len(self.everything)) or 0.0)
+        return left is None or (runner.expected(rival.what, len(runner.data)) or 0.0) <= left - spare
 
     def _asked(self, rival: Result) -> Floats:
         """A baseline learns from the development pairs and answers the held ones."""

@@ -66,7 +66,8 @@ def validation(runner: Runner, finish: Finish) -> str:
     if not finish.baselines:
         return f"{own}; there was no baseline to compare with."
     best = finish.baselines[0]
-    return f"{own}; best baseline {best.what}, {shown(best, figure.unit)}. These pairs chose the machine; others must judge it."
+    rival = f"best baseline {best.what}, {shown(best, figure.unit)}"
+    return f"{own}; {rival}. The machine was chosen by these pairs; others must judge it."
 
 
 def shown(result: Result, unit: str) -> str:

@@ -106,7 +106,9 @@ class Runner:
         """Training pairs, the smaller set in every larger one, and test pairs of a split."""
         train, test = self._splits[split]
         rng = np.random.default_rng((self.seed, split))
-        return self.data[self._some(rng.permutation(train), size)], self.data[self._some(rng.permutation(test), TEST_PAIRS)]
+        halves = ((rng.permutation(train), size), (rng.permutation(test), TEST_PAIRS))
+        training, tested = (self.data[self._some(rows, most)] for rows, most in halves)
+        return training, tested
 
     @staticmethod
     def _some(rows: Any, most: int) -> Any:
@@ -116,7 +118,7 @@ class Runner:
     # -- running
 
     def try_all(self, what: Iterable[What], size: int, split: int, until: float | None, *, must: bool = False) -> bool:
-        """Those that were not tried here; whether there was time for all. What `must` be known runs whatever the time."""
+        """Those that were not tried here; whether there was time for all. What `must` be known always runs."""
         missing = [each for each in dict.fromkeys(what) if (each, size, split) not in self.trials]
         late: list[What] = []
         training, test = self.sets(size, split) if missing else (self.data, self.data)

@@ -22,8 +22,8 @@ from pairlearn.machines.ridge.pair_ridge import PairRidge
 from pairlearn.operators.build import build
 from pairlearn.pair_kernels import PairKernel, on_blocks, on_invariant, on_signed, pair_kernel
 from pairlearn.pairs import Pairs
-from pairlearn.selection.search.settings import CS, SCALE_SAMPLE
 from pairlearn.selection.search.settings import BASES as ONE_TABLE
+from pairlearn.selection.search.settings import CS, SCALE_SAMPLE
 
 TWO_TABLES = ("linear", "rbf", "standardised")
 """Base kernels of two tables, the same name for either side."""
@@ -167,7 +167,9 @@ class Space:
             chosen = np.random.default_rng(0).permutation(len(pairs))[:SCALE_SAMPLE]
             size = float(np.mean(build(kernel, pairs[np.sort(chosen)]).operator.diagonal()))
             if not size > 0:
-                raise InputError(f"{setting.kernel} / {setting.base}: all kernel values are zero; are all examples zero?")
+                raise InputError(
+                    f"{setting.kernel} / {setting.base}: all kernel values are zero; are all examples zero?"
+                )
             self.scales[key] = size
         return self.scales[key]
 

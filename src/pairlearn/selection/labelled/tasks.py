@@ -66,5 +66,7 @@ def _rows(rows: Any, n_pairs: int) -> Ints:
     array = np.asarray(rows)
     array = np.flatnonzero(array) if array.dtype == bool else array
     if array.ndim != 1 or not len(array) or array.dtype.kind not in "iu" or array.min() < 0 or array.max() >= n_pairs:
-        raise InputError(f"rows of a split are numbers of pairs from 0 to {n_pairs - 1}, or a mask, and some are needed")
+        raise InputError(
+            f"rows of a split are numbers of pairs from 0 to {n_pairs - 1}, or a mask, and some are needed"
+        )
     return array.astype(np.int64)

@@ -88,7 +88,7 @@ def run_trial(
     except FAILURES as error:
         return Trial(what, size, split, status=f"failed: {error}", seconds=now() - began)
     status, gap = getattr(model, "fit_status_", "fitted"), getattr(model, "kkt_gap_", None)
-    shown = {"seconds": now() - began, "status": str(status), "gap": gap, "slope": slope}
+    shown: dict[str, Any] = {"seconds": now() - began, "status": str(status), "gap": gap, "slope": slope}
     return Trial(what, size, split, score=judgement.score(found["value"]), **found, **shown)
 
 

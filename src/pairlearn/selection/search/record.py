@@ -42,7 +42,9 @@ class Winner:
         reached = {place for place in runner.splits if runner.machines(*place)}
         reached = reached or {(trial.stage, trial.size) for trial in machines if trial.split == 0}
         stage, size = max(reached, key=lambda rung: (STAGES.index(rung[0]), rung[1].n_examples))
-        return cls(stage, size, runner.machines(stage, size)[0], runner.baselines(stage, size), measure_of(runner.scoring))
+        return cls(
+            stage, size, runner.machines(stage, size)[0], runner.baselines(stage, size), measure_of(runner.scoring)
+        )
 
     @property
     def setting(self) -> Setting:

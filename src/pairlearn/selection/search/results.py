@@ -29,8 +29,8 @@ What = TypeVar("What", bound=Setting | str, covariant=True)
 class Result(Generic[What]):
     """Mean over the splits of one machine (`what` is its setting) or baseline (its name); seconds are a sum.
 
-    value: of the objective; low, high: means of the limits of the splits, so too wide rather than too narrow: splits share classes, and what
-    they do not share would cancel. None where some split has none.
+    value: of the objective; low, high: means of its limits over the splits, so too wide rather than too narrow: splits
+    share classes, and what they do not share would cancel. None where some split has none.
     """
 
     what: What

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from pairlearn.baselines.registry import BaselineScores, run_baselines
 from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
-from pairlearn.evaluation.measures import EER, HOW_TO_SCORE, Measure
+from pairlearn.evaluation.measures import HOW_TO_SCORE, Measure
 from pairlearn.evaluation.objectives.named import measure_named
 from pairlearn.features import note_features
 from pairlearn.selection.drawing import check_whole
@@ -80,7 +80,7 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
         Cs: Sequence[float] = CS,
         *,
         weights: Sequence[float] = WEIGHTS,
-        objective: Any = EER(),
+        objective: Any = "eer",
         scoring: Callable[[Any, Any, Any], float] | None = None,
         time_budget: float | None = None,
         test_share: float = 0.0,
