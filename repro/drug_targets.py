@@ -10,7 +10,7 @@ targets of a fold at once; of KIBA's the first is taken. Models with the tensor 
     ridge  PairRidge on the affinities; ridge ±1 on "binds"
     mean   the mean of what is known of the drug and of the target
     search what pl.PairSearch chooses on the first training set, by concordance or by AUPR: machine (svr, svc, ridge),
-           pair kernel, C, and similarities or profiles of them as base; by AUPR on affinities and on "binds", the better
+           pair kernel, C, and similarities or their profiles as base; by AUPR on affinities and on "binds", the better
 
 Ridge on Davis chooses α itself, by what is left out in closed form; everything else is chosen once per setting on a
 fold of the first training set (svc and ridge ±1 by AUPR, all others by Spearman). Spearman's correlation, the

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -121,14 +121,15 @@ class Runner:
         """Those that were not tried here; whether there was time for all. What `must` be known always runs."""
         missing = [each for each in dict.fromkeys(what) if (each, size, split) not in self.trials]
         late: list[What] = []
-        training, test = self.sets(size, split) if missing else (self.data, self.data)
+        sets = self.sets(size, split) if missing else None
         for each in missing:
-            left = self.clock.left(until)
-            if left is not None and not must and (left <= 0 or (self.expected(each, size) or 0.0) > left):
+            left = None if must else self.clock.left(until)
+            if left is not None and (left <= 0 or (self.expected(each, size) or 0.0) > left):
                 late.append(each)
                 continue
-            model = self.model(each, training, None if must else left)
-            self.keep(run_trial(each, model, training, test, self.judgement, size, split))
+            assert sets is not None
+            make = partial(self.model, each, sets[0], left)
+            self.keep(run_trial(each, make, sets, self.judgement, size, split))
         if late:
             names = ", ".join(dict.fromkeys(map(str, late[:3])))
             self.notes.append(f"{counted(size, 'pair')}: no time for {counted(len(late), 'trial')} ({names}, …)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -76,12 +77,14 @@ class Trial:
 
 
 def run_trial(
-    what: What, model: Any, training: Labelled, test: Labelled, judgement: Judgement, size: int, split: int
+    what: What, make: Callable[[], Any], sets: tuple[Labelled, Labelled], judgement: Judgement, size: int, split: int
 ) -> Trial:
-    """Fit and judge; what cannot be fitted is a failed trial."""
-    began = now()
+    """Make, fit and judge on training and test pairs; what cannot be fitted is a failed trial."""
+    began, (training, test) = now(), sets
     try:
-        fit(model, training)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the final fit says the same, once
+            model = fit(make(), training)
         answers = model.decision_function(test.pairs)
         slope = slope_of(answers, test.labels) if judgement.odds else 1.0
         found = judged(judgement, slope * answers, test)
@@ -96,7 +99,6 @@ def fit(model: Any, training: Labelled) -> Any:
     """The model, fitted; Ctrl-C means the whole search and not this fit."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the status says the same
-        warnings.simplefilter("ignore", UserWarning)
         model.fit(training.pairs, training.labels)
     if getattr(model, "fit_status_", "") == Status.INTERRUPTED:
         raise KeyboardInterrupt

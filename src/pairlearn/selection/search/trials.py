@@ -64,7 +64,8 @@ class Trial:
     def on(cls, rung: Rung, what: Setting | str, *, status: str, **shown: Any) -> Trial:
         """The trial of a setting or of a baseline, by name, on this rung."""
         setting, baseline = (None, what) if isinstance(what, str) else (what, None)
-        rest = {"eer": None, "score": None, "value": None, "seconds": 0.0, "n_pairs": len(rung.training), **shown}
+        rest = {"eer": None, "score": None, "seconds": 0.0, "n_pairs": len(rung.training), **shown}
+        rest.setdefault("value", rest["eer"])
         return cls(rung.stage, rung.size, rung.split, setting, baseline, status=status, **rest)
 
     @classmethod
