@@ -210,7 +210,7 @@ SEARCHES: dict[str, list[tuple[str, str]]] = {
 """What is asked for, and the questions that may answer it."""
 SEARCHED = {"similarities": BASES, "profiles": "rbf"}
 """Bases: similarities as they are, and a Gaussian of the rows of their matrix."""
-BUDGET = {"Davis": 60.0, "KIBA": 300.0}
+BUDGET = {"Davis": 240.0, "KIBA": 900.0}
 """Seconds of all searches of a row together."""
 
 
