@@ -13,9 +13,10 @@ from typer.testing import CliRunner
 
 import pairlearn as pl
 from pairlearn.cli.app import app
+from pairlearn.selection.labelled import runner
 from pairlearn.selection.search import stages
 
-FEW = ("--base", "linear", "--C", "1", "--budget", "20")
+FEW = ("--base", "linear", "--C", "1", "--budget", "600")
 
 
 def run(*args: object) -> Any:
@@ -42,6 +43,13 @@ def tables(tmp_path: Path) -> Path:
     named = {"winner": [f"teams{k}" for k in low], "loser": [f"teams{k}" for k in high]}
     polars.DataFrame(named).write_csv(tmp_path / "matches.csv")
     return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def no_more_splits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The plan alone: what is left of the time is not used for more splits."""
+    monkeypatch.setattr(stages, "MOST_SPLITS", 1)
+    monkeypatch.setattr(runner, "MOST_SPLITS", 1)
 
 
 def places(tables: Path) -> tuple[object, ...]:
@@ -82,8 +90,7 @@ def test_matches_and_links_as_json(tables: Path) -> None:
     assert json.loads(link.stdout)["objective"]["name"] == "AUPR"
 
 
-def test_classes_are_chosen_and_judged_by_the_objective(tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stages, "MOST_SPLITS", 1)
+def test_classes_are_chosen_and_judged_by_the_objective(tables: Path) -> None:
     X, classes = pl.data.double_interval(12, 6, n=20, seed=0)
     frame = polars.DataFrame({"class": [f"p{c}" for c in classes], **{f"x{t}": X[:, t] for t in range(20)}})
     frame.write_csv(tables / "faces.csv")

@@ -92,13 +92,14 @@ def select(
     if pairs is not None:
         from pairlearn.cli.steps import searching
 
-        asked = searching.Asked(task, unseen, objective, kernel, base, C, budget, test_share, memory, directory, seed)
+        asked = searching.Asked(
+            searching.question_of(task), unseen, objective, kernel, base, C, budget, test_share, memory, directory, seed
+        )
         searching.select(run, asked, examples, pairs, out, table_options.columns(), right_options, pair_options.names)
         return
     searching_only = right_options.right_examples is not None or unseen != "none" or task != "link"
     if searching_only:
         raise InputError("--task, --unseen and --right-examples are for labelled pairs; give their table as PAIRS")
-    table = run.examples(examples, table_options.columns())
     search = selecting.search_of(
         kernel,
         base,
@@ -111,6 +112,7 @@ def select(
         seed=seed,
         objective=objective or "eer",
     )
+    table = run.examples(examples, table_options.columns())
     selecting.search(search, table, run.err)
     found = (
         verdict(search.test_scores_, measure=measure_named(search.objective), search="")

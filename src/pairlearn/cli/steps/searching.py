@@ -18,7 +18,7 @@ from pairlearn.cli.terminal import progress_bar, say, table
 from pairlearn.data.layout import Columns
 from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
-from pairlearn.evaluation.objectives.named import QUESTIONS
+from pairlearn.evaluation.objectives.named import QUESTIONS, Question, judgement_named
 from pairlearn.interrupts import on_interrupt
 from pairlearn.pairs import Pairs
 from pairlearn.selection.labelled.runner import Step
@@ -30,10 +30,18 @@ USUAL = ("left", "right", "label")
 """Columns of pairs unless others are named."""
 
 
+def question_of(text: str) -> Question:
+    """--task as a question."""
+    for question in QUESTIONS:
+        if question == text:
+            return question
+    raise InputError(f"--task is one of {', '.join(QUESTIONS)}, got {text!r}")
+
+
 class Asked(NamedTuple):
     """What was asked for on the command line."""
 
-    task: str
+    task: Question
     unseen: str
     objective: str | None
     kernels: list[str] | None
@@ -48,7 +56,7 @@ class Asked(NamedTuple):
     def search(self) -> pl.PairSearch:
         """The search, which checks everything else."""
         return pl.PairSearch(
-            self.task,  # type: ignore[arg-type]
+            self.task,
             self.unseen,
             self.objective,
             kernels=self.kernels,
@@ -73,8 +81,7 @@ def select(
     names: tuple[str, str, str],
 ) -> None:
     """Read, search, say what came out, and write model and record."""
-    if asked.task not in QUESTIONS:
-        raise InputError(f"--task is one of {', '.join(QUESTIONS)}, got {asked.task!r}")
+    judgement_named(asked.objective, asked.task)
     search = asked.search()
     known, labels = _training(run, asked, examples, pairs, columns, right, names)
     with _watched(run, search):

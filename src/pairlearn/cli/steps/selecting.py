@@ -24,6 +24,7 @@ from pairlearn.cli.terminal import percent, progress_bar, say, table
 from pairlearn.data.tables import ExampleTable
 from pairlearn.data.writing import write_whole
 from pairlearn.evaluation.measures import PERCENT
+from pairlearn.evaluation.objectives.named import measure_named
 from pairlearn.interrupts import on_interrupt
 from pairlearn.selection.search.runner import Step
 from pairlearn.selection.search.settings import BASES, CS, KERNELS
@@ -61,7 +62,7 @@ def search_of(
         directory=directory,
         n_jobs=jobs,
         random_state=seed,
-        objective=objective,
+        objective=measure_named(objective),
     )
 
 

@@ -15,11 +15,12 @@ from pairlearn.selection.labelled.runner import Result, Runner
 from pairlearn.selection.labelled.settings import Setting
 from pairlearn.selection.labelled.trials import Labelled, fit, judged
 from pairlearn.selection.search.clock import GROWTH
-from pairlearn.selection.search.finish import CAUTION, MODEL, TAIL
+from pairlearn.selection.search.finish import CAUTION, MODEL
 from pairlearn.selection.search.trials import FAILURES
 from pairlearn.types import Floats
 
-__all__ = ["MODEL", "TAIL", "Finish", "Fitted", "Tested", "tail_seconds"]
+RIVALS = 4
+"""Baselines that are tested in any case: the best of the search."""
 
 
 class Fitted(NamedTuple):
@@ -61,8 +62,11 @@ class Tested:
 
 
 def tail_seconds(runner: Runner, setting: Setting) -> float:
-    """What final fit and refit of a setting are expected to take, with caution."""
-    return 2.0 * CAUTION * (runner.expected(setting, len(runner.data)) or 0.0)
+    """What final fit, test of the best baselines and refit of a setting are expected to take, with caution."""
+    size = max((size for _, size, _ in runner.trials), default=0)
+    rivals = [result.what for result in runner.baselines(size)[:RIVALS]]
+    each = [setting, setting, *rivals]
+    return CAUTION * sum(runner.expected(what, len(runner.data)) or 0.0 for what in each)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +111,8 @@ class Finish:
             return None
         answers = {MODEL: self.winner.slope * found.machine.decision_function(self.held.pairs)}
         skipped: dict[str, str] = {}
-        for rival in self.baselines:
-            if not self._in_time(rival):
+        for place, rival in enumerate(self.baselines):
+            if not self._in_time(rival, must=place < RIVALS):
                 skipped[str(rival.what)] = "no time"
                 continue
             try:
@@ -117,10 +121,10 @@ class Finish:
                 skipped[str(rival.what)] = str(error)
         return Tested(self.held, answers, skipped)
 
-    def _in_time(self, rival: Result) -> bool:
-        """Whether a baseline is expected to end, and the refit after it."""
+    def _in_time(self, rival: Result, *, must: bool) -> bool:
+        """Whether a baseline is expected to end; one of the best before the refit, the others beside it."""
         runner, left = self.runner, self.runner.clock.left(self.runner.clock.budget)
-        spare = CAUTION * (runner.expected(self.setting, len(self.everything)) or 0.0)
+        spare = 0.0 if must else CAUTION * (runner.expected(self.setting, len(self.everything)) or 0.0)
         return left is None or (runner.expected(rival.what, len(runner.data)) or 0.0) <= left - spare
 
     def _asked(self, rival: Result) -> Floats:

@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from math import ceil
 
 from pairlearn.errors import InputError
-from pairlearn.selection.labelled.finish import TAIL, tail_seconds
+from pairlearn.selection.labelled.finish import tail_seconds
 from pairlearn.selection.labelled.runner import Result, Runner
 from pairlearn.selection.labelled.settings import Family, Setting
+from pairlearn.selection.search.finish import TAIL
 
 LEAST = 4
 """Families, later settings, that always go on."""
