@@ -50,11 +50,9 @@ def _first_look(runner: Runner, size: int) -> list[Setting]:
     """One C of every family, then all Cs of the better half; one machine and one baseline run whatever the time."""
     first = [family.at(runner.space.middle) for family in runner.space.families]
     runner.try_all(list(runner.rivals)[:1], size, 0, None, must=True)
+    runner.try_all(first[:1], size, 0, None, must=True)
     until = runner.clock.share(1.0 - LEAST_TAIL)
-    for must in (True, False):
-        runner.try_all(first[:1] if must else first, size, 0, until, must=must)
-        if not runner.machines(size):
-            runner.try_all(first, size, 0, until)
+    runner.try_all(first, size, 0, until)
     looked = runner.machines(size)
     if not looked:
         reasons = sorted({trial.status for trial in runner.trials.values()})

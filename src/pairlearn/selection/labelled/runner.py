@@ -180,6 +180,11 @@ class Runner:
         """Results of baselines, best first."""
         return self.results(size, [what for what, _, _ in self.trials if isinstance(what, str)])
 
+    def rivals_at(self, size: int) -> list[Result]:
+        """Results of baselines at this size; where there was no time for any, at the largest one below it."""
+        known = (self.baselines(each) for each in reversed(self.sizes) if each <= size)
+        return next((found for found in known if found), [])
+
 
 def mean_result(trials: Sequence[Trial]) -> Result:
     """Means over splits; limits are means of the limits, too wide rather than too narrow."""

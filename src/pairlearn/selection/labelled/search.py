@@ -157,7 +157,7 @@ class PairSearch(BaseEstimator):
     ) -> None:
         """Fit the winner, test it, fit it on everything, and write down how it was found."""
         winner = runner.machines(size)[0]
-        finish = Finish(runner, winner, runner.baselines(size), held, everything)
+        finish = Finish(runner, winner, runner.rivals_at(size), held, everything)
         tested = finish.fit()
         test = finish.test(tested)
         last = tested if held is None else finish.refit(tested)

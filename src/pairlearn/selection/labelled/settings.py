@@ -193,23 +193,26 @@ def _named(what: str, values: Any) -> list[tuple[str, Any]]:
 
 
 def _with_blocks(kernels: dict[str, PairKernel], pairs: Pairs, question: Question) -> dict[str, PairKernel]:
-    """The kernels beside features of the pairs, if there are any; for an order also on signed features alone.
-
-    Kernels that see the blocks already are left as they are.
-    """
-    parts: dict[str, PairKernel] = {}
-    if pairs.signed is not None:
-        parts["signed"] = on_signed("linear" if question == "order" else "poly")
-    if pairs.invariant is not None and question != "order":
-        parts["invariant"] = on_invariant("linear")
-    if not parts:
+    """The kernels beside features of the pairs, if there are any; for an order also on signed features alone."""
+    names = [name for name in ("signed", "invariant") if getattr(pairs, name) is not None]
+    if not names:
         return kernels
-    joined, name = sum(list(parts.values())[1:], start=next(iter(parts.values()))), " + ".join(parts)
-    found = {f"{own} + {name}": kernel + joined for own, kernel in kernels.items() if not kernel.blocks}
-    found |= {own: kernel for own, kernel in kernels.items() if kernel.blocks}
-    if question == "order":
-        found |= {"signed": parts["signed"], "signed, bent": on_blocks("rbf", ("signed",)).skewed()}
+    found = {
+        name if kernel.blocks else " + ".join((name, *names)): kernel if kernel.blocks else _beside(kernel, names)
+        for name, kernel in kernels.items()
+    }
+    if question == "order" and names == ["signed"]:
+        found |= {"signed": on_signed("linear"), "signed, bent": on_blocks("rbf", ("signed",)).skewed()}
     return found
+
+
+def _beside(kernel: PairKernel, names: list[str]) -> PairKernel:
+    """The kernel plus one on each block, with its own symmetry."""
+    odd = kernel.symmetry == "antisymmetric"
+    if odd and "invariant" in names:
+        raise InputError("features that stay when a pair is swapped say nothing of an order; drop invariant=")
+    parts = {"signed": on_signed("linear" if odd else "poly"), "invariant": on_invariant("linear")}
+    return sum((parts[name] for name in names), start=kernel)
 
 
 def _machines(question: Question, machines: Any) -> tuple[str, ...]:
