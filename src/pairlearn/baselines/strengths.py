@@ -97,7 +97,7 @@ class Elo(BaseEstimator):
 
     >>> matches = Pairs(np.eye(2), [0, 0, 1], [1, 1, 0])
     >>> Elo(step=1.0).fit(matches, [1, 0, 1]).ratings_.round(3).tolist()
-    [-0.305, 0.305]
+    [-0.362, 0.362]
     """
 
     def __init__(self, step: float = 0.115) -> None:
