@@ -230,7 +230,7 @@ def test_one_seed_gives_one_result_whatever_the_number_of_jobs(search: pl.Staged
     assert all(rates[0][key] == pytest.approx(rates[1][key], abs=1e-9) for key in rates[0])
 
 
-@pytest.mark.parametrize("scoring", [pl.evaluation.EER, pl.evaluation.EER(), "roc_auc", None])
+@pytest.mark.parametrize("scoring", [pl.evaluation.EER, pl.evaluation.EER(), "roc_auc", 3])
 def test_what_is_no_scorer_is_refused_before_the_search(scoring: Any) -> None:
     with pytest.raises(InputError, match=r"scoring is a scorer, got .*EER\(\)\.scorer\(\)"):
         pl.StagedSearch(scoring=scoring).fit(np.eye(8), np.repeat(np.arange(4), 2))

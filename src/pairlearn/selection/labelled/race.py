@@ -19,7 +19,7 @@ LEAST = 4
 """Families, later settings, that always go on."""
 RACERS = 4
 """Settings that meet on more than one split."""
-USUAL_SPLITS = 3
+USUAL_SPLITS = 5
 """Splits of the largest size that are planned for."""
 LEAST_TAIL = 0.2
 """Share of the budget that is kept for final fit, test and refit while the plan is not done."""
