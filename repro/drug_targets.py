@@ -214,7 +214,7 @@ SEARCHED = {"similarities": BASES, "profiles": "rbf"}
 """Bases: similarities as they are, and a Gaussian of the rows of their matrix."""
 
 
-def found_by(world: World, setting: str, what: str, where: Mask) -> tuple[Any, str]:
+def found_by(world: World, setting: str, what: str, where: Mask, quick: bool) -> tuple[Any, str]:
     """The machine that does best on what the search leaves out of these pairs, and the question it answers."""
     pairs, y = world.pairs(where)
     best: tuple[float, Any, str] | None = None
@@ -227,6 +227,7 @@ def found_by(world: World, setting: str, what: str, where: Mask) -> tuple[Any, s
             bases=SEARCHED,
             Cs=CS,
             test_share=0.0,
+            time_budget=1.0 if quick else None,
         ).fit(pairs, labels)
         if best is None or search.best_score_ > best[0]:
             best = search.best_score_, search.best_estimator_, f"{question}, {search.best_setting_}"
@@ -241,7 +242,7 @@ def searched(data: str, what: str, setting: str, quick: bool) -> dict[str, Any]:
     began = time.perf_counter()
     for drugs, targets in splits(setting, world.Y.shape, seed=0, folds=1 if quick else FOLDS[data]):
         if machine is None:
-            machine, option = found_by(world, setting, what, np.outer(drugs, targets))
+            machine, option = found_by(world, setting, what, np.outer(drugs, targets), quick)
         pairs, y = world.pairs(np.outer(drugs, targets))
         model = clone(machine).set_params(time_budget=MOST)
         test, truth = world.pairs(left_out(world, drugs, targets))

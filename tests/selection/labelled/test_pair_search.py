@@ -14,8 +14,7 @@ from sklearn.metrics import average_precision_score
 import pairlearn as pl
 from pairlearn.baselines import Elo, NeighbourMeans
 from pairlearn.errors import InputError
-from pairlearn.selection.labelled import race, runner, trials
-from pairlearn.selection.labelled.finish import Finish, Fitted
+from pairlearn.selection.labelled import finish, race, runner, trials
 from pairlearn.selection.labelled.settings import Setting
 from pairlearn.selection.labelled.tasks import splits
 from pairlearn.selection.labelled.trials import Labelled
@@ -155,8 +154,8 @@ class Pretended:
         self.seconds, self.speed = 0.0, speed
         monkeypatch.setattr(clock, "now", lambda: self.seconds)
         monkeypatch.setattr(runner, "run_trial", self.trial)
-        monkeypatch.setattr(Finish, "_fitted", lambda own, data, share: self.final(data))
-        monkeypatch.setattr(Finish, "_asked", lambda own, rival: np.zeros(len(own.held)))
+        monkeypatch.setattr(finish, "fit", lambda model, training: self.final(training))
+        monkeypatch.setattr(runner.Runner, "model", lambda own, what, training, seconds: what)
 
     def spend(self, n_pairs: int) -> float:
         taken = self.speed * (n_pairs / 500) ** 1.3
@@ -168,11 +167,11 @@ class Pretended:
         seconds = self.spend(len(sets[0]))
         return trials.Trial(what, size, split, value, -value, seconds=seconds, status="converged")
 
-    def final(self, data: Labelled) -> Fitted:
+    def final(self, data: Labelled) -> SimpleNamespace:
         seconds = self.spend(len(data))
         machine = SimpleNamespace(fit_status_="converged", fit_seconds_=seconds, kkt_gap_=0.0, n_support_=1)
         machine.decision_function = lambda pairs: np.zeros(len(pairs))
-        return Fitted(machine, len(data))
+        return machine
 
 
 @pytest.mark.parametrize("budget", [20.0, 60.0, 300.0])

@@ -370,7 +370,8 @@ def test_machines_broken_off_before_the_splits_of_baselines_share_fewer(
     assert {result.n_splits for result in (winner.result, *winner.baselines)} == {1}
     search._finish(runner, held, [], interrupted=True)
     assert np.isfinite(search.decision_function(pl.all_pairs(X[:5]))).all()
-    assert all(selecting._stage_line(stage) for stage in search.record_["stages"])
+    objective = search.record_["objective"]
+    assert all(selecting._stage_line(stage, objective) for stage in search.record_["stages"])
 
 
 def test_no_time_at_all_still_gives_a_model_from_the_best_baseline_and_says_what_was_left_out() -> None:

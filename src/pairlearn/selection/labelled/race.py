@@ -15,7 +15,7 @@ from pairlearn.selection.labelled.runner import Result, Runner
 from pairlearn.selection.labelled.settings import Family, Setting
 from pairlearn.selection.search.finish import TAIL
 
-LEAST = 4
+LEAST = 6
 """Families, later settings, that always go on."""
 RACERS = 4
 """Settings that meet on more than one split."""

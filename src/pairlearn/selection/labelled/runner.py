@@ -22,7 +22,7 @@ from pairlearn.words import counted
 
 TEST_PAIRS = 20_000
 """Most pairs that judge one trial: scoring them shall take less time than the fits."""
-FIRST, GROWTH_OF_SETS = 1000, 4
+FIRST, GROWTH_OF_SETS = 3000, 4
 """Pairs of the first look, and how much larger every further training set is."""
 MOST_SPLITS = 20
 """Splits after which more of them would tell no more: they share their pairs."""

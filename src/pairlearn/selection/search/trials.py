@@ -60,12 +60,15 @@ class Trial:
     high: float | None = None
     value: float | None = None
 
+    def __post_init__(self) -> None:
+        if self.value is None:  # the equal error rate is the objective unless another was asked for
+            object.__setattr__(self, "value", self.eer)
+
     @classmethod
     def on(cls, rung: Rung, what: Setting | str, *, status: str, **shown: Any) -> Trial:
         """The trial of a setting or of a baseline, by name, on this rung."""
         setting, baseline = (None, what) if isinstance(what, str) else (what, None)
         rest = {"eer": None, "score": None, "seconds": 0.0, "n_pairs": len(rung.training), **shown}
-        rest.setdefault("value", rest["eer"])
         return cls(rung.stage, rung.size, rung.split, setting, baseline, status=status, **rest)
 
     @classmethod
