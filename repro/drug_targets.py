@@ -9,6 +9,9 @@ targets of a fold at once; of KIBA's the first is taken. Models with the tensor 
     svc    PairSVC on "binds" (pKd > 7; KIBA score > 12.1), its decision values as scores
     ridge  PairRidge on the affinities; ridge ±1 on "binds"
     mean   the mean of what is known of the drug and of the target
+    search what pl.PairSearch chooses on the first training set, by concordance or by AUPR: machine (svr, svc, ridge),
+           pair kernel, C, and similarities or their profiles as base; by AUPR on affinities and on "binds", the better.
+           Without a budget, so that the choice depends on the seed alone and not on what else the machine does
 
 Ridge on Davis chooses α itself, by what is left out in closed form; everything else is chosen once per setting on a
 fold of the first training set (svc and ridge ±1 by AUPR, all others by Spearman). Spearman's correlation, the
@@ -27,10 +30,13 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import spearmanr
+from sklearn.base import clone
 from sklearn.metrics import average_precision_score
 
 import pairlearn as pl
 from benchmarks.harness import Figure, data_folder, print_figures, run_rows, skip_without_data
+from pairlearn.evaluation import judgement_named
+from pairlearn.evaluation.resampling.units import numbered_units
 
 Mask = np.ndarray
 SETTINGS = {"unseen drugs": "left", "unseen targets": "right", "both unseen": "both"}
@@ -95,6 +101,11 @@ class World:
     def signed_ridge(self, drugs: Mask, targets: Mask, option: Any) -> np.ndarray:
         """Least squares of ±1."""
         return self.learnt(_ridge(option), drugs, targets, self.signs)
+
+    def pairs(self, where: Mask) -> tuple[pl.Pairs, np.ndarray]:
+        """The measured pairs among these, by rows of the whole matrices, and their affinities."""
+        left, right = np.nonzero(where & np.isfinite(self.Y))
+        return pl.Pairs(self.D, left, right, right_examples=self.T), self.Y[left, right]
 
     def mean(self, drugs: Mask, targets: Mask, option: float) -> np.ndarray:
         """The mean of the drug and of the target, as far as they are known."""
@@ -193,6 +204,74 @@ def chosen(world: World, name: str, setting: str, drugs: Mask, targets: Mask, op
     return options[int(np.argmax(values))]
 
 
+SEARCHES: dict[str, list[tuple[str, str]]] = {
+    "concordance": [("number", "concordance")],
+    "AUPR": [("number", "aupr@{binds:g}"), ("link", "aupr")],
+}
+"""What is asked for, and the questions that may answer it."""
+CS = [0.1, 1.0, 10.0, 100.0]
+SEARCHED = {"similarities": BASES, "profiles": "rbf"}
+"""Bases: similarities as they are, and a Gaussian of the rows of their matrix."""
+
+
+def found_by(world: World, setting: str, what: str, where: Mask, quick: bool) -> tuple[Any, str]:
+    """The machine that does best on what the search leaves out of these pairs, and the question it answers."""
+    pairs, y = world.pairs(where)
+    best: tuple[float, Any, str] | None = None
+    for question, objective in SEARCHES[what]:
+        labels = y if question == "number" else np.where(y > world.binds, 1, -1)
+        search = pl.PairSearch(
+            question,  # type: ignore[arg-type]
+            SETTINGS[setting],
+            objective.format(binds=world.binds),
+            bases=SEARCHED,
+            Cs=CS,
+            test_share=0.0,
+            time_budget=1.0 if quick else None,
+        ).fit(pairs, labels)
+        if best is None or search.best_score_ > best[0]:
+            best = search.best_score_, search.best_estimator_, f"{question}, {search.best_setting_}"
+    assert best is not None
+    return best[1:]
+
+
+def searched(data: str, what: str, setting: str, quick: bool) -> dict[str, Any]:
+    """Figures of what the search finds on the first training set, fitted on every one; beside ridge on Davis."""
+    world, machine, option = WORLDS[data](quick), None, ""
+    found: dict[str, list[np.ndarray]] = {"truth": [], "search": [], "ridge": [], "left": [], "right": []}
+    began = time.perf_counter()
+    for drugs, targets in splits(setting, world.Y.shape, seed=0, folds=1 if quick else FOLDS[data]):
+        if machine is None:
+            machine, option = found_by(world, setting, what, np.outer(drugs, targets), quick)
+        pairs, y = world.pairs(np.outer(drugs, targets))
+        model = clone(machine).set_params(time_budget=MOST)
+        test, truth = world.pairs(left_out(world, drugs, targets))
+        model.fit(pairs, y if option.startswith("number") else np.where(y > world.binds, 1, -1))
+        answers = {"truth": truth, "search": model.decision_function(test), "left": test.left, "right": test.right}
+        if data == "Davis":
+            answers["ridge"] = world.ridge(drugs, targets, SETTINGS[setting])[test.left, test.right]
+        for name, column in answers.items():
+            found[name].append(column)
+    columns = {name: np.concatenate(parts) for name, parts in found.items() if parts}
+    y, p = columns["truth"], columns["search"]
+    return {
+        "concordance": pl.evaluation.concordance_index(y, p),
+        "AUPR": float(average_precision_score(y > world.binds, p)),
+        "seconds": time.perf_counter() - began,
+        "option": option,
+        **(beside(world, what, columns) if data == "Davis" else {}),
+    }
+
+
+def beside(world: World, what: str, columns: dict[str, np.ndarray]) -> dict[str, float]:
+    """The figure that was asked for less that of ridge on the same pairs, with limits over drugs and targets."""
+    units = numbered_units(columns["left"], columns["right"] + world.Y.shape[0])
+    judgement = judgement_named("concordance" if what == "concordance" else f"aupr@{world.binds:g}", "number")
+    worth = [judgement.worth(columns[name], columns["truth"]) for name in ("search", "ridge")]
+    gap = judgement.figure.difference(*worth, units, "example")
+    return {"gain": gap.estimate, "low": gap.low, "high": gap.high}
+
+
 def evaluate(data: str, name: str, setting: str, quick: bool) -> dict[str, Any]:
     """Figures over the left-out pairs of all folds."""
     world = WORLDS[data](quick)
@@ -227,11 +306,18 @@ def main() -> int:
         for setting in SETTINGS
         for name in OPTIONS[data]
     }
+    rows |= {
+        f"{data}: search by {what}, {setting}": lambda quick, given=(data, what, setting): searched(*given, quick)
+        for data in WORLDS
+        for setting in SETTINGS
+        for what in SEARCHES
+    }
     results, quick = run_rows(__file__, rows)
     figures = [
         Figure(f"{row}: {what}", found[what], None, README.get(row) if what == "Spearman" else None)
         for row, found in results.items()
         for what in FIGURES
+        if what in found
     ]
     for data in WORLDS:
         for setting in SETTINGS:
@@ -241,7 +327,23 @@ def main() -> int:
                 if one is not None and other is not None:
                     gain, title = one["concordance"] - other["concordance"], f"{data}, {setting}"
                     figures.append(Figure(f"{title}: concordance, {name} − mean", gain, "> 0", judged=not quick))
+            figures += compared(results, data, setting, quick)
     return print_figures(figures)
+
+
+def compared(results: dict[str, dict[str, Any]], data: str, setting: str, quick: bool) -> Iterator[Figure]:
+    """What was searched for less the best that kernel ridge has of it, on affinities or on ±1; limits where known."""
+    for what in SEARCHES:
+        found = results.get(f"{data}: search by {what}, {setting}")
+        ridge = [results.get(f"{data}: {name}, {setting}") for name in ("ridge", "ridge ±1")]
+        known = [row[what] for row in ridge if row is not None]
+        if found is None or len(known) < 2:
+            continue
+        title = f"{data}, {setting}: {what}, search − best of ridge"
+        yield Figure(title, found[what] - max(known), ">= 0", judged=not quick)
+        for end in ("gain", "low", "high"):
+            if end in found:
+                yield Figure(f"{data}, {setting}: {what}, search − ridge: {end}", found[end], None)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,12 @@
 Needs PAIRLEARN_DATA. Each match is a pair of teams with one signed feature: +1 when the left team plays at home, 0 on
 neutral ground. Teams are one-hot examples, so `difference` learns one strength per team; older matches count less
 (half-life chosen, with C, on the last two years before the test). Draws train as half a win for either side and are
-left out of accuracy and AUC, which ask who won. The left team is drawn at random: the data list the home team first.
+left out of accuracy, AUC and log loss, which ask who won. The left team is drawn at random: the data list the home team
+first. For log loss every score is multiplied by one number, found on the same two years before the test.
+
+The search (`pl.PairSearch`) sees form and strength over time as signed features of a match, each from earlier matches
+only: differences of two running Elo ratings (slow and quick, the margin counts), of running goal differences, of
+running shares of points, of the days of rest, and the home side. It chooses by log loss on 2016–17 and 2018–19.
 """
 
 from __future__ import annotations
@@ -31,9 +36,16 @@ class Matches:
     pairs: pl.Pairs
     margin: np.ndarray
     year: np.ndarray
+    form: np.ndarray
 
     def __getitem__(self, mask: np.ndarray) -> Matches:
-        return Matches(self.pairs[mask], self.margin[mask], self.year[mask])
+        return Matches(self.pairs[mask], self.margin[mask], self.year[mask], self.form[mask])
+
+    @property
+    def with_form(self) -> pl.Pairs:
+        """The same pairs with home side, form and strength as signed features."""
+        signed = np.hstack([self.pairs.signed, self.form])
+        return pl.Pairs(self.pairs.examples, self.pairs.left, self.pairs.right, signed=signed)
 
     @property
     def result(self) -> np.ndarray:
@@ -67,7 +79,39 @@ def read(quick: bool) -> Matches:
         signed=(sign * ~neutral)[kept, None],
         ids=teams,
     )
-    return Matches(pairs, (sign * margin)[kept], year[kept])
+    known = np.isfinite(margin)
+    form = np.zeros((len(frame), len(FORM)))
+    form[known] = running_form(home[known], away[known], margin[known], year[known], neutral[known])
+    return Matches(pairs, (sign * margin)[kept], year[kept], (sign[:, None] * form)[kept])
+
+
+# --------------------------------------------------------------------------- form and strength, from earlier matches
+
+FORM = ("slow Elo", "quick Elo", "goals", "points", "rest")
+"""Differences, home team less the other, of what is known before a match."""
+STEPS, HOME, MEMORY = (0.1, 0.3), 0.55, 0.85
+"""Steps of the two ratings in log odds, the home side in log odds, and what a running mean keeps of itself."""
+
+
+def running_form(
+    home: np.ndarray, away: np.ndarray, margin: np.ndarray, year: np.ndarray, neutral: np.ndarray
+) -> np.ndarray:
+    """FORM of every match, (n, 5); each row is taken down before its own result is counted."""
+    n = int(max(home.max(), away.max())) + 1
+    elo, goals, points, last = np.zeros((n, 2)), np.zeros(n), np.full(n, 0.5), np.full(n, -np.inf)
+    rows = np.empty((len(home), len(FORM)))
+    for k, (a, b, m, now, level) in enumerate(zip(home, away, margin, year, neutral, strict=True)):
+        rest = [min(now - last[team], 0.5) for team in (a, b)]
+        rows[k] = (*(elo[a] - elo[b]), goals[a] - goals[b], points[a] - points[b], 2.0 * (rest[0] - rest[1]))
+        won = 0.5 + 0.5 * np.sign(m)
+        expected = 1.0 / (1.0 + np.exp(elo[b] - elo[a] - (0.0 if level else HOME)))
+        gain = np.array(STEPS) * np.log1p(max(abs(m), 1.0)) * (won - expected)
+        elo[a], elo[b] = elo[a] + gain, elo[b] - gain
+        for team, sign in ((a, 1.0), (b, -1.0)):
+            goals[team] = MEMORY * goals[team] + (1.0 - MEMORY) * sign * np.clip(m, -4.0, 4.0)
+            points[team] = MEMORY * points[team] + (1.0 - MEMORY) * (0.5 + sign * (won - 0.5))
+            last[team] = now
+    return rows
 
 
 # --------------------------------------------------------------------------- models: (past, now, half-life, C) → score
@@ -115,11 +159,35 @@ def home_team(past: Matches, now: float, half_life: float, C: float) -> Any:
 MODELS = {"PairRanker": ranker, "PairSVR": margins, "Bradley-Terry": bradley_terry, "home team": home_team}
 
 
-def accuracy_and_area(score: Any, matches: Matches) -> tuple[float, float]:
-    """Of the decided matches; a score of 0 is half right."""
-    decided = matches[matches.result != 0]
-    g, y = score(decided.pairs), decided.result
-    return float(np.mean(np.where(g == 0, 0.5, g * y > 0))), float(roc_auc_score(y, g))
+def figures_of(g: np.ndarray, y: np.ndarray, slope: float) -> dict[str, float]:
+    """Of decided matches; a score of 0 is half right."""
+    accuracy = float(np.mean(np.where(g == 0, 0.5, g * y > 0)))
+    loss = float(pl.evaluation.log_losses(slope * g, y).mean())
+    return {"accuracy": accuracy, "AUC": float(roc_auc_score(y, g)), "log loss": loss}
+
+
+def decided(matches: Matches) -> Matches:
+    """Without draws."""
+    return matches[matches.result != 0]
+
+
+SEARCH_FROM = 2004.0
+"""The first match that the search learns from; ratings and form go back to the first match of all."""
+
+
+def searched(quick: bool) -> dict[str, Any]:
+    """What the search chooses on matches before the test, fitted on all of them."""
+    matches = read(quick)
+    past, test = matches[(matches.year < TEST_FROM) & (matches.year >= SEARCH_FROM)], matches[matches.year >= TEST_FROM]
+    kept = past[past.year >= (2014.0 if quick else SEARCH_FROM)]
+    cuts = [(until, until + 2.0) for until in ((2018.0,) if quick else (2018.0, 2016.0))]
+    folds = [(kept.year < low, (kept.year >= low) & (kept.year < high)) for low, high in cuts]
+    search = pl.PairSearch(
+        "order", folds, "log_loss", bases=["linear"], test_share=0.0, time_budget=15.0 if quick else 240.0
+    ).fit(kept.with_form, kept.result)
+    judged = decided(test)
+    found = figures_of(search.decision_function(judged.with_form), judged.result, search.record_["chosen"]["slope"])
+    return {**found, "chosen": str(search.best_setting_), "train": len(kept.pairs), "test": len(judged.pairs)}
 
 
 def evaluate(name: str, quick: bool) -> dict[str, Any]:
@@ -132,26 +200,33 @@ def evaluate(name: str, quick: bool) -> dict[str, Any]:
         (h, C) for h in ((4.0,) if quick else (4.0, 8.0, 16.0)) for C in ((0.1,) if quick else (0.3, 1.0, 3.0, 10.0))
     ]
     grid = grid[:1] if name == "home team" else grid
-    areas = [accuracy_and_area(fit(learn, VALIDATE_FROM, h, C), validate)[1] for h, C in grid]
-    half_life, C = grid[int(np.argmax(areas))]
-    accuracy, area = accuracy_and_area(fit(past, TEST_FROM, half_life, C), test)
-    sizes = {"train": len(past.pairs), "test": int((test.result != 0).sum())}
-    return {"accuracy": accuracy, "AUC": area, "half_life": half_life, "C": C, **sizes}
+    shown = [fit(learn, VALIDATE_FROM, h, C)(decided(validate).pairs) for h, C in grid]
+    best = int(np.argmax([roc_auc_score(decided(validate).result, g) for g in shown]))
+    (half_life, C), slope = grid[best], pl.evaluation.slope_of(shown[best], decided(validate).result)
+    judged = decided(test)
+    found = figures_of(fit(past, TEST_FROM, half_life, C)(judged.pairs), judged.result, slope)
+    return {**found, "half_life": half_life, "C": C, "train": len(past.pairs), "test": len(judged.pairs)}
 
 
 def main() -> int:
     """Print accuracy and AUC of the models beside the baselines."""
     skip_without_data()
-    rows = {name: lambda quick, name=name: evaluate(name, quick) for name in MODELS}
-    results, quick = run_rows(__file__, rows)
-    baseline = results["Bradley-Terry"]["AUC"]
+    rows: dict[str, Any] = {name: lambda quick, name=name: evaluate(name, quick) for name in MODELS}
+    results, quick = run_rows(__file__, rows | {"PairSearch": searched})
     figures = [
         Figure(f"{name}: {what}", row[what], None, None)
         for name, row in results.items()
-        for what in ("accuracy", "AUC")
+        for what in ("accuracy", "AUC", "log loss")
     ]
-    best = max(results["PairRanker"]["AUC"], results["PairSVR"]["AUC"])
-    figures.append(Figure("AUC of the better machine − Bradley-Terry", best - baseline, ">= 0", judged=not quick))
+    if {"PairRanker", "PairSVR", "Bradley-Terry"} <= set(results):
+        gain = max(results[name]["AUC"] for name in ("PairRanker", "PairSVR")) - results["Bradley-Terry"]["AUC"]
+        figures.append(Figure("AUC of the better machine − Bradley-Terry", gain, ">= 0", judged=not quick))
+    if {"PairSearch", "Bradley-Terry"} <= set(results):
+        own, other = results["PairSearch"], results["Bradley-Terry"]
+        for what, goal in (("accuracy", ">= 0"), ("AUC", ">= 0"), ("log loss", "<= 0")):
+            figures.append(
+                Figure(f"{what}: PairSearch − Bradley-Terry", own[what] - other[what], goal, judged=not quick)
+            )
     return print_figures(figures)
 
 

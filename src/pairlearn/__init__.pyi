@@ -41,6 +41,7 @@ from .scorers.distilling.distil import distil as distil
 from .scorers.explain import explain as explain
 from .scorers.gallery import Gallery as Gallery
 from .scorers.verifier import Verifier as Verifier
+from .selection.labelled.search import PairSearch as PairSearch
 from .selection.search.staged import StagedSearch as StagedSearch
 from .similarities.basis_expansion import BasisExpansion as BasisExpansion
 from .similarities.basis_svc import BasisSVC as BasisSVC

@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 
 import pairlearn as pl
 from pairlearn.cli.app import app
-from pairlearn.cli.tasks.task import PREFERENCE, REGRESSION, VERIFICATION, area_of_both_orders, order_right, task_of
+from pairlearn.cli.tasks.task import PREFERENCE, REGRESSION, VERIFICATION, area_of_both_orders, task_of
+from pairlearn.evaluation.objectives.answers import order_right
 
 STRENGTH = {"ann": 4.0, "bob": 3.0, "cat": 2.0, "dan": 1.0, "eve": 0.0}
 

@@ -58,7 +58,9 @@ GROUPS: dict[str, Group] = {
         "Verifier Gallery explain scorers.*",
     ),
     "selection": Group(
-        "Splits, sampling, selection", "Fair tests, drawn pairs, chosen settings.", "StagedSearch selection.*"
+        "Splits, sampling, selection",
+        "Fair tests, drawn pairs, chosen settings.",
+        "StagedSearch PairSearch selection.*",
     ),
     "records": Group("Records", "Tables of text and numbers, matched column by column.", "Records records.*"),
     "data": Group(

@@ -4,7 +4,8 @@ In the order the data go: `training` takes the rows, pairs and classes to learn 
 `learnt` is what learnt baselines share, `linear` (PCA, WCCN, RCA), `plda` (LDA, KISSME, PLDA) and `logistic` the
 baselines themselves; `comparisons` scores rows by Euclid or cosine, which alone are the `untrained` ones; `baseline` is
 the threshold that all have. `registry` is the table of them by name, and `stacked` a PairSVC that starts from several.
-`strengths` has what a ranker and a regression on pairs have to beat.
+`ridge` is least squares on all pairs, `columns` a baseline of one representation; `labelled` has what a ranker and a
+regression on pairs have to beat.
 A new baseline is one class with its `presets` and one line in `__init__.pyi`: table, files, laws and reports follow.
 """
 

@@ -1,3 +1,10 @@
+from .labelled.neighbours import NeighbourMeans as NeighbourMeans
+from .labelled.strengths import BradleyTerry as BradleyTerry
+from .labelled.strengths import Coin as Coin
+from .labelled.strengths import Elo as Elo
+from .labelled.strengths import ExampleMeans as ExampleMeans
+from .labelled.strengths import MeanValue as MeanValue
+from .labelled.strengths import WinShare as WinShare
 from .linear import *  # noqa: F403  (every baseline of this file)
 from .logistic import *  # noqa: F403
 from .plda import KISSMEBaseline as KISSMEBaseline
@@ -9,9 +16,4 @@ from .registry import fit_baseline as fit_baseline
 from .registry import run_baselines as run_baselines
 from .ridge import RidgeBaseline as RidgeBaseline
 from .stacked import StackedPairSVC as StackedPairSVC
-from .strengths import BradleyTerry as BradleyTerry
-from .strengths import Coin as Coin
-from .strengths import ExampleMeans as ExampleMeans
-from .strengths import MeanValue as MeanValue
-from .strengths import WinShare as WinShare
 from .untrained import *  # noqa: F403

@@ -30,6 +30,12 @@ from .measures import FnmrAtFmr as FnmrAtFmr
 from .measures import Measure as Measure
 from .measures import MinCllr as MinCllr
 from .measures import Scorer as Scorer
+from .objectives.answers import Judgement as Judgement
+from .objectives.answers import log_losses as log_losses
+from .objectives.answers import slope_of as slope_of
+from .objectives.named import judgement_named as judgement_named
+from .objectives.named import measure_named as measure_named
+from .objectives.precision import AUPR as AUPR
 from .rates import DetCurve as DetCurve
 from .rates import Rates as Rates
 from .rates import accuracy_at as accuracy_at

@@ -178,11 +178,12 @@ def written(ax: Axes, path: str | Path | None) -> Axes:
     return ax
 
 
-def draw_stages(stages: Sequence[Mapping[str, Any]], path: str | Path | None = None) -> Axes:
+def draw_stages(stages: Sequence[Mapping[str, Any]], path: str | Path | None = None, *, limits: bool = True) -> Axes:
     """Draw the equal error rates of a selection, one row per task and size: the best machine and the best baseline.
 
     `stages` is the entry of the same name in the record of a StagedSearch. Names and numbers stand beside their row, so
-    that none hides another; lines are limits over classes, ticks the other machines that were tried.
+    that none hides another; lines are limits over classes, ticks the other machines that were tried. limits:
+    False where those of the record are of another objective than the equal error rate.
 
     >>> rung = {"n_classes": 5, "epcr": 3, "results": [{"what": "metric", "kind": "machine", "eer": 0.1}]}
     >>> draw_stages([{"task": "pair", "rungs": [rung]}]).get_xlabel()
@@ -195,7 +196,8 @@ def draw_stages(stages: Sequence[Mapping[str, Any]], path: str | Path | None = N
         check_suffix(path)
     ax = new_axes(width=9.6, height=1.1 + 0.5 * len(rungs))
     for place, (_, rung) in enumerate(rungs):
-        _draw_rung(ax, place, rung["results"])
+        kept = rung["results"] if limits else [{**each, "low": None, "high": None} for each in rung["results"]]
+        _draw_rung(ax, place, kept)
     _label_rungs(ax, rungs)
     return written(ax, path)
 

@@ -79,7 +79,7 @@ def det_curve(scores: Scores, *, reflexive: bool = False) -> DetCurve:
     >>> curve.thresholds.tolist(), curve.fmr.tolist(), curve.fnmr.tolist()
     ([0.1, 0.4, 0.8, inf], [1.0, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 1.0])
     """
-    scores = _with_both_labels(scores, reflexive)
+    scores = with_both_labels(scores, reflexive)
     # Sorting values is several times faster than sorting indices, so the labels are not carried along.
     values, positives = np.sort(scores.values), np.sort(scores.positives)
     n_positives, n_negatives = positives.size, values.size - positives.size
@@ -140,7 +140,7 @@ def rates_at(scores: Scores, threshold: float, *, reflexive: bool = False) -> Ra
     """
     if np.isnan(threshold):
         raise InputError("threshold is NaN; pass a number, or use det_curve for all thresholds")
-    scores = _with_both_labels(scores, reflexive)
+    scores = with_both_labels(scores, reflexive)
     fmr = np.mean(scores.negatives >= threshold)
     return Rates(float(fmr), float(np.mean(scores.positives < threshold)))
 
@@ -153,7 +153,7 @@ def d_prime(scores: Scores) -> float:
     >>> round(d_prime(Scores([1.0, 3.0, -1.0, 1.0], [1, 1, -1, -1])), 6)
     1.414214
     """
-    kept = _with_both_labels(scores, reflexive=False)
+    kept = with_both_labels(scores, reflexive=False)
     if min(len(kept.positives), len(kept.negatives)) < 2:
         raise InputError("d′ needs two or more positive and negative pairs each; give more pairs")
     spread = np.sqrt(0.5 * (kept.positives.var(ddof=1) + kept.negatives.var(ddof=1)))
@@ -219,7 +219,8 @@ def check_fmr(fmr: float) -> None:
         raise InputError(f"fmr must be a rate between 0 and 1, got {fmr!r}; try 1e-3 for 0.1 %")
 
 
-def _with_both_labels(scores: Scores, reflexive: bool) -> Scores:
+def with_both_labels(scores: Scores, reflexive: bool) -> Scores:
+    """The scores, without reflexive pairs unless these are asked for; refused if one label has no pair."""
     kept = check_scores(scores) if reflexive else check_scores(scores).without_reflexive()
     n_positives = int(np.count_nonzero(kept.labels > 0))
     if 0 < n_positives < len(kept):

@@ -1,4 +1,5 @@
 from . import scorers as scorers
+from .labelled.search import PairSearch as PairSearch
 from .leaks import Leaks as Leaks
 from .leaks import find_leaks as find_leaks
 from .leaks import refuse_leaks as refuse_leaks

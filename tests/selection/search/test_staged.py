@@ -230,7 +230,7 @@ def test_one_seed_gives_one_result_whatever_the_number_of_jobs(search: pl.Staged
     assert all(rates[0][key] == pytest.approx(rates[1][key], abs=1e-9) for key in rates[0])
 
 
-@pytest.mark.parametrize("scoring", [pl.evaluation.EER, pl.evaluation.EER(), "roc_auc", None])
+@pytest.mark.parametrize("scoring", [pl.evaluation.EER, pl.evaluation.EER(), "roc_auc", 3])
 def test_what_is_no_scorer_is_refused_before_the_search(scoring: Any) -> None:
     with pytest.raises(InputError, match=r"scoring is a scorer, got .*EER\(\)\.scorer\(\)"):
         pl.StagedSearch(scoring=scoring).fit(np.eye(8), np.repeat(np.arange(4), 2))
@@ -370,7 +370,8 @@ def test_machines_broken_off_before_the_splits_of_baselines_share_fewer(
     assert {result.n_splits for result in (winner.result, *winner.baselines)} == {1}
     search._finish(runner, held, [], interrupted=True)
     assert np.isfinite(search.decision_function(pl.all_pairs(X[:5]))).all()
-    assert all(selecting._stage_line(stage) for stage in search.record_["stages"])
+    objective = search.record_["objective"]
+    assert all(selecting._stage_line(stage, objective) for stage in search.record_["stages"])
 
 
 def test_no_time_at_all_still_gives_a_model_from_the_best_baseline_and_says_what_was_left_out() -> None:

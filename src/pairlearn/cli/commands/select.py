@@ -12,14 +12,23 @@ from pairlearn.cli.options import (
     Examples,
     Force,
     MemoryBudget,
+    PairOptions,
+    RightOptions,
     Seed,
     TableOptions,
+    Unseen,
     memory_bytes,
 )
 
 
 def select(
     examples: Examples,
+    pairs: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="PAIRS", help="Labelled pairs, as --task says. Without it: the classes of the examples are learnt."
+        ),
+    ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")] = Path("model.safetensors"),
     directory: Annotated[
         Path, typer.Option("--dir", help="Journal, record and plot. A killed selection goes on from here.")
@@ -50,15 +59,30 @@ def select(
     test_share: Annotated[
         float, typer.Option(help="Share of the classes kept for the final test, never used before; 0 for none.")
     ] = 0.2,
+    objective: Annotated[
+        str | None,
+        typer.Option(
+            help="What to choose and judge by. Classes and links: eer, auc, aupr, fnmr@fmr=0.01, …; order: accuracy, "
+            "log_loss; number: rmse, mae, concordance, aupr@7 (pairs above 7).",
+            show_default="eer; with PAIRS auc, accuracy or rmse",
+        ),
+    ] = None,
+    task: Annotated[
+        str, typer.Option(help="With PAIRS: link (labels 1/-1), order (who comes first) or number (how much).")
+    ] = "link",
+    unseen: Unseen = "none",
     jobs: Annotated[int, typer.Option(help="Processes that fit at the same time; -1 for all cores.")] = 1,
     memory_budget: MemoryBudget = None,
     seed: Seed = 0,
     table_options: TableOptions = TableOptions(),
+    right_options: RightOptions = RightOptions(),
+    pair_options: PairOptions = PairOptions(),
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Choose kernel, C and training set in stages, judge on classes never seen, and write the best model.
 
+    With PAIRS: choose machine, kernels and C for labelled pairs, and judge on pairs that are new as --unseen says.
     Every baseline runs beside the machines, and a machine that does not beat them says so. Ctrl-C ends the search and
     keeps the best machine so far.
     """
@@ -67,15 +91,45 @@ def select(
     from pairlearn.cli.comparison import verdict
     from pairlearn.cli.run import Run
     from pairlearn.cli.steps import selecting
+    from pairlearn.errors import InputError
+    from pairlearn.evaluation import measure_named
 
     run = Run("select", options, as_json)
     run.check_models(out, force=force)
-    table = run.examples(examples, selecting.with_parts(table_options.columns(), representation or ()))
+    if pairs is not None:
+        from pairlearn.cli.steps import searching
+
+        if representation:
+            raise InputError(
+                "--representation is for classes; leave it out with PAIRS, or join the columns in one table"
+            )
+        asked = searching.Asked(
+            searching.question_of(task), unseen, objective, kernel, base, C, budget, test_share, memory, directory, seed
+        )
+        searching.select(run, asked, examples, pairs, out, table_options.columns(), right_options, pair_options.names)
+        return
+    searching_only = right_options.right_examples is not None or unseen != "none" or task != "link"
+    if searching_only:
+        raise InputError("--task, --unseen and --right-examples are for labelled pairs; give their table as PAIRS")
     search = selecting.search_of(
-        kernel, base, C, budget=budget, test_share=test_share, memory=memory, directory=directory, jobs=jobs, seed=seed
+        kernel,
+        base,
+        C,
+        budget=budget,
+        test_share=test_share,
+        memory=memory,
+        directory=directory,
+        jobs=jobs,
+        seed=seed,
+        objective=objective or "eer",
     )
+    table = run.examples(examples, selecting.with_parts(table_options.columns(), representation or ()))
     selecting.search(search, table, run.err)
-    found = verdict(search.test_scores_, search="") if search.test_scores_ else None
+    found = (
+        verdict(search.test_scores_, measure=measure_named(search.objective), search="")
+        if search.test_scores_
+        else None
+    )
     result = {**search.record_, "out": str(out), "verdict": found}
     selecting.show(run.out, result)
     run.save(search.best_estimator_, out, result)

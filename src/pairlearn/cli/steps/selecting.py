@@ -26,6 +26,8 @@ from pairlearn.cli.terminal import percent, progress_bar, say, table
 from pairlearn.data.layout import Columns
 from pairlearn.data.tables import ExampleTable
 from pairlearn.data.writing import write_whole
+from pairlearn.evaluation.measures import PERCENT
+from pairlearn.evaluation.objectives.named import measure_named
 from pairlearn.interrupts import on_interrupt
 from pairlearn.selection.search.runner import Step
 from pairlearn.selection.search.settings import BASES, CS, KERNELS
@@ -50,6 +52,7 @@ def search_of(
     directory: Path,
     jobs: int,
     seed: int,
+    objective: str,
 ) -> Any:
     """The staged search over what was asked for, by default over everything that it knows."""
     return pl.StagedSearch(
@@ -62,6 +65,7 @@ def search_of(
         directory=directory,
         n_jobs=jobs,
         random_state=seed,
+        objective=measure_named(objective),
     )
 
 
@@ -120,7 +124,7 @@ def _watched() -> Iterator[Callable[[Step], None]]:
 def show(console: Console, record: dict[str, Any]) -> None:
     """The record of a search in words, stage by stage."""
     for stage in record["stages"]:
-        say(console, _stage_line(stage), lead=f"{stage['task']} task:")
+        say(console, _stage_line(stage, record["objective"]), lead=f"{stage['task']} task:")
     for note in record["notes"]:
         say(console, note, lead="note:", style="yellow")
     say(console, _chosen_line(record), lead="chosen")
@@ -128,7 +132,7 @@ def show(console: Console, record: dict[str, Any]) -> None:
     if record["test"] is None:
         say(console, NO_TEST)
     else:
-        _show_test(console, record["test"])
+        _show_test(console, record["test"], record["objective"])
         late = [name for name, why in record["test"]["skipped"].items() if why == "no time"]
         if late:
             say(console, f"no time to test {', '.join(late)}", lead="note:", style="yellow")
@@ -145,7 +149,7 @@ def keep(console: Console, record: dict[str, Any], directory: Path) -> None:
     _draw(console, record, directory / PLOT)
 
 
-def _stage_line(stage: dict[str, Any]) -> str:
+def _stage_line(stage: dict[str, Any], objective: dict[str, Any]) -> str:
     """One task: how many settings were tried and kept, and the best of its largest set."""
     machines = [[result for result in rung["results"] if result["kind"] == "machine"] for rung in stage["rungs"]]
     if not any(machines):
@@ -155,12 +159,24 @@ def _stage_line(stage: dict[str, Any]) -> str:
     epcr = f"; {counted(stage['epcr'], 'example')} per class taken" if "epcr" in stage else ""
     return (
         f"{counted(stage['tried'], 'setting')} tried, {len(stage['kept'])} kept; best at {size}: "
-        f"{best['what']}, EER {percent(best['eer'])}{_limits(best['low'], best['high'])}{epcr}"
+        f"{best['what']}, {objective['name']} {written(objective, best['value'], best['low'], best['high'])}{epcr}"
     )
 
 
-def _limits(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f" [{percent(low)}, {percent(high)}]"
+def written(objective: dict[str, Any], value: float, low: float | None, high: float | None) -> str:
+    """4.20 % [3.10 %, 5.30 %], or 0.8312 [0.8107, 0.8493]."""
+    ends = limits_of(objective, low, high)
+    return f"{one(objective, value)}{ends and ' '}{ends}"
+
+
+def limits_of(objective: dict[str, Any], low: float | None, high: float | None) -> str:
+    """Limits in brackets; nothing where there are none."""
+    return "" if low is None or high is None else f"[{one(objective, low)}, {one(objective, high)}]"
+
+
+def one(objective: dict[str, Any], value: float) -> str:
+    """A value in the unit of the objective."""
+    return percent(value) if objective["unit"] == PERCENT else f"{value:.4f}"
 
 
 def _chosen_line(record: dict[str, Any]) -> str:
@@ -180,17 +196,18 @@ def _refit_line(record: dict[str, Any]) -> str:
     return f"the model is the same setting fitted once more on {size}, the test classes too; the test was before that"
 
 
-def _show_test(console: Console, test: dict[str, Any]) -> None:
+def _show_test(console: Console, test: dict[str, Any], objective: dict[str, Any]) -> None:
     of = f"{counted(test['pairs'], 'pair')} of {counted(test['classes'], 'class')} never used before"
     say(console, f"{of}, {test['positives']:,} positive", lead="final test:")
-    console.print(_test_table(test))
+    console.print(_test_table(test, objective))
 
 
-def _test_table(test: dict[str, Any]) -> Table:
-    drawn = table(("", "EER", "95 % limits over identities"))
-    for name, rate in sorted(test["eer"].items(), key=lambda item: item[1]):
-        limits = _limits(*test["limits"].get(name, (None, None)))
-        drawn.add_row(titled(name), percent(rate), limits, style="bold" if name == MODEL else "")
+def _test_table(test: dict[str, Any], objective: dict[str, Any]) -> Table:
+    drawn = table(("", objective["name"], "95 % limits over identities"))
+    best_last = objective["larger_is_better"]
+    for name, value in sorted(test["values"].items(), key=lambda item: item[1], reverse=best_last):
+        limits = limits_of(objective, *test["limits"].get(name, (None, None)))
+        drawn.add_row(titled(name), one(objective, value), limits, style="bold" if name == MODEL else "")
     return drawn
 
 
@@ -198,7 +215,7 @@ def _draw(console: Console, record: dict[str, Any], path: Path) -> None:
     from pairlearn.evaluation.plots import draw_stages
 
     try:
-        draw_stages(record["stages"], path)
+        draw_stages(record["stages"], path, limits=record["objective"]["key"] == "eer")
         say(console, f"EER per stage drawn to {path}")
     except ImportError as error:
         say(console, f"no figure: {error}")

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from pairlearn.cli.comparison import MODEL
 from pairlearn.cli.run import Run
-from pairlearn.cli.tasks.task import Judgement, Task
+from pairlearn.cli.tasks.task import Task
 from pairlearn.cli.terminal import say, table
 from pairlearn.data.files.sheet import Sheet
 from pairlearn.data.reading import read_pairs
@@ -20,6 +20,7 @@ from pairlearn.errors import InputError
 from pairlearn.evaluation.figures import Figure, judged
 from pairlearn.evaluation.intervals import Interval
 from pairlearn.evaluation.measures import PERCENT
+from pairlearn.evaluation.objectives.answers import Judgement
 from pairlearn.evaluation.resampling.units import Units, numbered_units
 from pairlearn.pairs import Pairs
 from pairlearn.words import counted

@@ -12,7 +12,7 @@ from rich.console import Console
 from scipy import sparse
 
 import pairlearn as pl
-from pairlearn.baselines.strengths import BradleyTerry, Coin, WinShare
+from pairlearn.baselines.labelled.strengths import BradleyTerry, Coin, WinShare
 from pairlearn.cli.comparison import MODEL
 from pairlearn.cli.run import Run, known_ids, learnt_from
 from pairlearn.cli.steps import fitting

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from sklearn.base import clone
 
 import pairlearn as pl
-from pairlearn.baselines.strengths import ExampleMeans, MeanValue
+from pairlearn.baselines.labelled.strengths import ExampleMeans, MeanValue
 from pairlearn.cli.comparison import MODEL
 from pairlearn.cli.run import Run
 from pairlearn.cli.steps import fitting

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,25 +15,9 @@ from pairlearn.cli.steps.fitting import WORDS
 from pairlearn.data.tables import PairTable
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores, area_under_roc, concordance_index
-from pairlearn.evaluation.figures import Figure
-from pairlearn.evaluation.measures import PERCENT
+from pairlearn.evaluation.objectives.answers import ACCURACY, NUMBERS, ORDER, Judgement
 from pairlearn.on_examples import is_pipeline
-from pairlearn.types import Bools, Floats
-
-Further = Callable[[Any, Any], float]
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """How answers are judged: the figure that decides, what each answer is worth, and further figures by name.
-
-    counts: which pairs are judged at all, by their labels.
-    """
-
-    figure: Figure
-    worth: Callable[[Any, Any], Floats]
-    further: Mapping[str, Further] = field(default_factory=dict)
-    counts: Callable[[Any], Bools] = lambda truth: np.ones(len(truth), dtype=bool)
+from pairlearn.types import Floats
 
 
 @dataclass(frozen=True)
@@ -57,11 +41,6 @@ class Task:
 # --------------------------------------------------------------------------- who comes first?
 
 
-def order_right(advantages: Floats, truth: Any) -> Floats:
-    """1 where the order is right, ½ where the advantage is 0, else 0; truth ±1, (n,)."""
-    return np.asarray((1.0 + np.sign(advantages * truth)) / 2.0)
-
-
 def area_of_both_orders(advantages: Floats, truth: Any) -> float:
     """AUC over every pair in both orders, so that it does not matter who is listed first."""
     won, n = advantages * truth, len(truth)
@@ -74,14 +53,13 @@ def _first(table: PairTable, advantages: Floats) -> dict[str, Any]:
     return {"advantage": advantages, "first": [{1: left, -1: right}.get(sign, "") for sign, left, right in sides]}
 
 
-ACCURACY = Figure("accuracy", "accuracy", PERCENT, larger_is_better=True, bounds=(0.0, 1.0))
 PREFERENCE = Task(
     "preference",
     "advantage",
     {1: "left first", -1: "right first", 0: "tie"},
     lambda table: table.outcomes(),
     _first,
-    Judgement(ACCURACY, order_right, {"AUC": area_of_both_orders}, lambda truth: np.asarray(truth != 0)),
+    replace(ORDER["accuracy"], further={"AUC": area_of_both_orders}),
     lambda about, n: {"a coin": np.zeros(n)},
 )
 
@@ -111,14 +89,9 @@ REGRESSION = Task(
     {},
     lambda table: (table.numbers(), {}),
     lambda table, values: {"prediction": values},
-    Judgement(
-        Figure("rmse", "RMSE", root=True),
-        lambda values, truth: np.asarray((values - truth) ** 2),
-        {
-            "MAE": lambda values, truth: float(np.mean(np.abs(values - truth))),
-            "Spearman": _correlation,
-            "concordance": _concordance,
-        },
+    replace(
+        NUMBERS["rmse"],
+        further={"MAE": NUMBERS["mae"].value, "Spearman": _correlation, "concordance": _concordance},
     ),
     lambda about, n: _training_mean(about, n),
 )

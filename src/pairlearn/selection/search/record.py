@@ -10,6 +10,7 @@ import numpy as np
 
 from pairlearn.evaluation import Scores, equal_error_rate
 from pairlearn.evaluation.intervals import Options, best_sample
+from pairlearn.evaluation.measures import PERCENT, Measure
 from pairlearn.machines.pair_svc import PairSVC
 from pairlearn.selection.search.development import Development
 from pairlearn.selection.search.finish import MODEL, Fitted
@@ -18,7 +19,7 @@ from pairlearn.selection.search.runner import Runner
 from pairlearn.selection.search.settings import Setting
 from pairlearn.selection.search.sizes import STAGES, Size, Stage
 from pairlearn.selection.search.stages import StageOutcome
-from pairlearn.selection.search.trials import eer
+from pairlearn.selection.search.trials import measure_of
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Winner:
     size: Size
     result: Result[Setting]
     baselines: list[Result[str]]
+    measure: Measure
 
     @classmethod
     def of(cls, runner: Runner) -> Winner:
@@ -40,7 +42,9 @@ class Winner:
         reached = {place for place in runner.splits if runner.machines(*place)}
         reached = reached or {(trial.stage, trial.size) for trial in machines if trial.split == 0}
         stage, size = max(reached, key=lambda rung: (STAGES.index(rung[0]), rung[1].n_examples))
-        return cls(stage, size, runner.machines(stage, size)[0], runner.baselines(stage, size))
+        return cls(
+            stage, size, runner.machines(stage, size)[0], runner.baselines(stage, size), measure_of(runner.scoring)
+        )
 
     @property
     def setting(self) -> Setting:
@@ -55,12 +59,12 @@ class Winner:
     @property
     def validation(self) -> str:
         """What the classes that chose the machine say of it: no verdict, since being chosen flatters."""
-        own = f"{self.setting}, {self.stage} EER {_rate(self.result)}"
+        own = f"{self.setting}, {self.stage} {self.measure.name} {_shown(self.result, self.measure)}"
         if not self.baselines:
             return f"{own}; there was no baseline to compare with."
         best = self.baselines[0]
         return (
-            f"{own}; best baseline {best.what}, {_rate(best)}. The machine was chosen by these classes; "
+            f"{own}; best baseline {best.what}, {_shown(best, self.measure)}. The machine was chosen by these classes; "
             "others must judge it."
         )
 
@@ -71,6 +75,7 @@ def record_of(
     """Everything that a reader of the selection may ask for: what was tried, how it did, what was chosen and why."""
     return {
         "data": _described(runner.data),
+        "objective": named(winner.measure),
         "stages": [_stage(runner, outcome) for outcome in outcomes],
         "chosen": _chosen(winner, last.machine),
         "baselines": {result.what: result.eer for result in winner.baselines},
@@ -86,26 +91,34 @@ def record_of(
     }
 
 
-def _rate(result: Result[Any]) -> str:
-    """The rate with its limits over the tested classes, where there are any."""
-    limits = "" if result.low is None or result.high is None else f" [{100 * result.low:.2f}, {100 * result.high:.2f}]"
-    return f"{100 * result.eer:.2f} %{limits}"
+def named(measure: Measure) -> dict[str, Any]:
+    """What the search was asked for, by name."""
+    return {name: getattr(measure, name) for name in ("key", "name", "unit", "larger_is_better")}
 
 
-def test_record(systems: Mapping[str, Scores], skipped: Mapping[str, str]) -> dict[str, Any] | None:
+def _shown(result: Result[Any], measure: Measure) -> str:
+    """The objective with its limits over the tested classes, where there are any."""
+    percent = measure.unit == PERCENT
+    ends = [result.value] if result.low is None or result.high is None else [result.value, result.low, result.high]
+    value, *limits = (f"{100 * end:.2f}" if percent else f"{end:.4f}" for end in ends)
+    return value + (" %" if percent else "") + (f" [{', '.join(limits)}]" if limits else "")
+
+
+def test_record(systems: Mapping[str, Scores], skipped: Mapping[str, str], measure: Measure) -> dict[str, Any] | None:
     """The figures of the final test; None without one."""
     if not systems:
         return None
     model = systems[MODEL]
     assert model.left_identity is not None
     assert model.right_identity is not None
-    found = {name: best_sample(scores, Options(), eer.measure)[0] for name, scores in systems.items()}
-    limits = {name: sample.quick_interval(eer.measure) for name, sample in found.items() if sample is not None}
+    found = {name: best_sample(scores, Options(), measure)[0] for name, scores in systems.items()}
+    limits = {name: sample.quick_interval(measure) for name, sample in found.items() if sample is not None}
     return {
         "classes": len(np.union1d(model.left_identity, model.right_identity)),
         "pairs": len(model.labels),
         "positives": int((model.labels > 0).sum()),
         "eer": {name: equal_error_rate(scores) for name, scores in systems.items()},
+        "values": {name: measure.value(scores) for name, scores in systems.items()},
         "limits": {name: [each.low, each.high] for name, each in limits.items() if each is not None},
         "skipped": dict(skipped),
     }
@@ -155,11 +168,11 @@ def _stage(runner: Runner, outcome: StageOutcome) -> dict[str, Any]:
 
 def _line(result: Result[Any]) -> dict[str, Any]:
     kind = "machine" if isinstance(result.what, Setting) else "baseline"
-    figures = {name: getattr(result, name) for name in ("eer", "low", "high", "score", "seconds")}
+    figures = {name: getattr(result, name) for name in ("eer", "value", "low", "high", "score", "seconds")}
     return {"what": str(result.what), "kind": kind, **figures}
 
 
 def _chosen(winner: Winner, machine: PairSVC) -> dict[str, Any]:
     place = {"absolute_C": machine.C, "task": winner.stage, "size": asdict(winner.size)}
-    found = {name: getattr(winner.result, name) for name in ("eer", "low", "high", "score")}
+    found = {name: getattr(winner.result, name) for name in ("eer", "value", "low", "high", "score")}
     return {**winner.setting.as_json(), **place, "sentence": winner.setting.sentence, **found}

@@ -29,8 +29,8 @@ What = TypeVar("What", bound=Setting | str, covariant=True)
 class Result(Generic[What]):
     """Mean over the splits of one machine (`what` is its setting) or baseline (its name); seconds are a sum.
 
-    low, high: means of the limits of the splits, so too wide rather than too narrow: splits share classes, and what
-    they do not share would cancel. None where some split has none.
+    value: of the objective; low, high: means of its limits over the splits, so too wide rather than too narrow: splits
+    share classes, and what they do not share would cancel. None where some split has none.
     """
 
     what: What
@@ -40,6 +40,7 @@ class Result(Generic[What]):
     n_splits: int
     low: float | None = None
     high: float | None = None
+    value: float = float("nan")
 
 
 def mean_results(trials: Iterable[Trial]) -> list[Result[Any]]:
@@ -64,7 +65,7 @@ def _mean(what: Setting | str, trials: Sequence[Trial]) -> Result[Any]:
     limited = all(trial.low is not None for trial in trials)
     low, high = (mean("low"), mean("high")) if limited else (None, None)
     seconds = float(np.sum([trial.seconds for trial in trials]))
-    return Result(what, mean("score"), mean("eer"), seconds, len(trials), low, high)
+    return Result(what, mean("score"), mean("eer"), seconds, len(trials), low, high, mean("value"))
 
 
 # --------------------------------------------------------------------------- pruning

@@ -16,6 +16,7 @@ from pairlearn.baselines.registry import BaselineScores, run_baselines
 from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
 from pairlearn.evaluation.measures import HOW_TO_SCORE, Measure
+from pairlearn.evaluation.objectives.named import measure_named
 from pairlearn.features import note_features
 from pairlearn.selection.drawing import check_whole
 from pairlearn.selection.representations import Representations
@@ -27,7 +28,7 @@ from pairlearn.selection.search.record import Winner, record_of, test_record
 from pairlearn.selection.search.runner import Runner, Step
 from pairlearn.selection.search.settings import ALL, BASES, CS, KERNELS, WEIGHTS, Space
 from pairlearn.selection.search.stages import RIVALS, StageOutcome, run_stages
-from pairlearn.selection.search.trials import eer, load_parts
+from pairlearn.selection.search.trials import load_parts
 from pairlearn.types import Examples, Floats, Ints
 
 RECORD = "selection.json"
@@ -51,7 +52,9 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
     kernels, bases : names, kernels, or a dictionary name → kernel.
     Cs : boxes in units of 1 / mean K(p, p), so that one grid serves kernels of any scale.
     weights : trust in baselines beside a kernel, in units of mean K(p, p); empty for no machine that starts from them.
-    scoring : a scorer such as pl.evaluation.AUC().scorer(), larger = better.
+    objective : what the race, the final test and the record are about: a measure of pl.evaluation or its name ("eer",
+        "fnmr@fmr=0.01", "aupr", "auc", …). Clearly bad settings of the easy tasks are always told by the EER.
+    scoring : any other scorer to race by, called with a model, pairs and labels, larger = better.
     time_budget : seconds for everything: baselines, trials, final fit, final test, refit. What the plan does not need
         goes to settings near the best and to more splits of the classes.
     test_share : share of the classes that no choice sees: the machine is tested on them beside every baseline
@@ -78,7 +81,8 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
         Cs: Sequence[float] = CS,
         *,
         weights: Sequence[float] = WEIGHTS,
-        scoring: Callable[[Any, Any, Any], float] = eer,
+        objective: Any = "eer",
+        scoring: Callable[[Any, Any, Any], float] | None = None,
         time_budget: float | None = None,
         test_share: float = 0.0,
         n_splits: int | None = None,
@@ -94,6 +98,7 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
         self.bases = bases
         self.Cs = Cs
         self.weights = weights
+        self.objective = objective
         self.scoring = scoring
         self.time_budget = time_budget
         self.test_share = test_share
@@ -130,10 +135,16 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
         self._finish(runner, held, outcomes, interrupted)
         return self
 
+    @property
+    def _scorer(self) -> Callable[[Any, Any, Any], float]:
+        return measure_named(self.objective).scorer() if self.scoring is None else self.scoring
+
     def _check(self) -> None:
         if self.time_budget is not None and not self.time_budget > 0:
             raise InputError(f"time_budget is in seconds and must be > 0, got {self.time_budget!r}; try 600")
-        if isinstance(self.scoring, (str, type, Measure)) or not callable(self.scoring):
+        measure_named(self.objective)
+        wrong = isinstance(self.scoring, (str, type, Measure)) or not callable(self.scoring)
+        if self.scoring is not None and wrong:
             raise InputError(f"scoring is a scorer, got {self.scoring!r}; {HOW_TO_SCORE}")
         if not 0 <= self.test_share < 1:
             raise InputError(
@@ -160,11 +171,11 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
         clock.add(journal.spent)
         options = {"memory_budget": self.memory_budget, "random_state": self.random_state}
         space = space.on(data.examples)
-        return Runner(space, data, journal, clock, self.scoring, self.n_jobs, options, self.progress), held
+        return Runner(space, data, journal, clock, self._scorer, self.n_jobs, options, self.progress), held
 
     def _fingerprint(self, data: Development, space: Space) -> str:
         """Of the data and of every option that decides results, the same in every process."""
-        names = ("kernels", "bases", "Cs", "weights", "scoring", "max_examples", "max_pairs", "random_state")
+        names = ("kernels", "bases", "Cs", "weights", "_scorer", "max_examples", "max_pairs", "random_state")
         own = [getattr(self, name) for name in names] + ([space.stack] if space.stack != ALL else [])
         try:
             return str(joblib.hash((data.examples, data.codes, data.n_splits, own)))
@@ -197,7 +208,7 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
         self.best_params_ = {"kernel": winner.setting.kernel, "base": winner.setting.base, "C": self.best_estimator_.C}
         self.classes_ = self.best_estimator_.classes_
         self.record_: dict[str, Any] = record_of(runner, outcomes, winner, tested, last, interrupted=interrupted)
-        self.record_["test"] = test_record(self.test_scores_, skipped)
+        self.record_["test"] = test_record(self.test_scores_, skipped, winner.measure)
         if self.directory is not None:
             write_whole(Path(self.directory) / RECORD, json.dumps(self.record_, indent=1).encode())
 
@@ -221,7 +232,7 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The chosen scorer on pairs X and labels y."""
         check_is_fitted(self, "best_estimator_")
-        return float(self.scoring(self.best_estimator_, X, y))
+        return float(self._scorer(self.best_estimator_, X, y))
 
     def score_by_baselines(self, X: Any) -> BaselineScores:
         """Scores of pairs by every baseline, learnt from the same pairs as the best machine."""

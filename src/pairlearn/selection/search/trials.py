@@ -14,6 +14,8 @@ from pairlearn.baselines.registry import fit_scores
 from pairlearn.errors import InputError
 from pairlearn.evaluation import EER, Scores
 from pairlearn.evaluation.intervals import Options, best_sample
+from pairlearn.evaluation.measures import Measure
+from pairlearn.evaluation.measures import Scorer as MeasureScorer
 from pairlearn.kernels import Gram
 from pairlearn.machines.pair_svc import PairSVC
 from pairlearn.selection.search.clock import now
@@ -36,9 +38,9 @@ NEAR = 0.1
 class Trial:
     """What one fit showed: of a machine (`setting`) or of a baseline (its name), the other one is None.
 
-    `eer` and `score` are None where the fit failed, and `status` says why. An EER of 0 is a result like any other:
-    ask `succeeded`, never whether `eer` is true. `low` and `high` are limits of the EER over the tested classes, None
-    where these are too few for any.
+    `eer`, `value` (of the objective) and `score` (the same, larger = better) are None where the fit failed, and
+    `status` says why. An EER of 0 is a result like any other: ask `succeeded`, never whether `eer` is true. `low` and
+    `high` are limits of the value over the tested classes, None where these are too few for any.
     """
 
     stage: Stage
@@ -56,6 +58,11 @@ class Trial:
     n_support: int | None = None
     low: float | None = None
     high: float | None = None
+    value: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.value is None:  # the equal error rate is the objective unless another was asked for
+            object.__setattr__(self, "value", self.eer)
 
     @classmethod
     def on(cls, rung: Rung, what: Setting | str, *, status: str, **shown: Any) -> Trial:
@@ -212,11 +219,18 @@ def load_parts() -> None:
 
 
 def _judge(model: Any, rung: Rung, scoring: Scorer, began: float) -> dict[str, float]:
-    """Equal error rate on the test pairs with limits, the score that is to be large, and the seconds since `began`."""
-    scores = Scores.of(model, rung.test, rung.truth, rung.tested)
-    rate = eer.measure.value(scores)
-    score = -rate if scoring == eer else float(scoring(model, rung.test, rung.truth))
-    sample, _ = best_sample(scores, Options(), eer.measure)
-    found = None if sample is None else sample.quick_interval(eer.measure)
+    """Equal error rate on the test pairs, the objective with limits, the score, and the seconds since `began`."""
+    scores, measure = Scores.of(model, rung.test, rung.truth, rung.tested), measure_of(scoring)
+    value = measure.value(scores)
+    plain = isinstance(scoring, MeasureScorer)
+    score = (value if measure.larger_is_better else -value) if plain else scoring(model, rung.test, rung.truth)
+    rates = {"eer": eer.measure.value(scores), "value": value, "score": float(score)}
+    sample, _ = best_sample(scores, Options(), measure)
+    found = None if sample is None else sample.quick_interval(measure)
     limits = {} if found is None else {"low": found.low, "high": found.high}
-    return {"eer": rate, "score": score, "seconds": now() - began, **limits}
+    return {**rates, "seconds": now() - began, **limits}
+
+
+def measure_of(scoring: Scorer) -> Measure:
+    """What is shown of every trial: the measure of a scorer; of any other function the equal error rate."""
+    return scoring.measure if isinstance(scoring, MeasureScorer) else eer.measure

@@ -89,6 +89,37 @@ class BradleyTerry(BaseEstimator):
         return np.asarray(sides(as_pairs(X), -1) @ self.strengths_)
 
 
+class Elo(BaseEstimator):
+    """Ratings that follow the results, one by one: r_left += s·(w − 1/(1 + exp(r_right − r_left))).
+
+    w: 1 won, ½ tied, 0 lost; r_right moves by as much the other way. Chess counts in units of 400/log 10, where
+    s = 0.115 is K = 20. Rows have to stand in the order of time.
+
+    >>> matches = Pairs(np.eye(2), [0, 0, 1], [1, 1, 0])
+    >>> Elo(step=1.0).fit(matches, [1, 0, 1]).ratings_.round(3).tolist()
+    [-0.362, 0.362]
+    """
+
+    def __init__(self, step: float = 0.115) -> None:
+        self.step = step
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Go through the results; y is +1 (left first), −1 (right first) or 0 (tie)."""
+        pairs = as_pairs(X)
+        ratings, won = [0.0] * pairs.n_examples, ((1.0 + np.asarray(y)) / 2.0).tolist()
+        for left, right, result in zip(pairs.left.tolist(), pairs.right.tolist(), won, strict=True):
+            gain = self.step * (result - 1.0 / (1.0 + np.exp(ratings[right] - ratings[left])))
+            ratings[left] += gain
+            ratings[right] -= gain
+        self.ratings_: Floats = np.array(ratings)
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """r_left − r_right after the last result, (n_pairs,)."""
+        pairs = as_pairs(X)
+        return np.asarray(self.ratings_[pairs.left] - self.ratings_[pairs.right])
+
+
 class ExampleMeans(BaseEstimator):
     """μ + α_left + sign·α_right by least squares with a slight penalty: what is known of either side by itself.
 

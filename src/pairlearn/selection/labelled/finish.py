@@ -1,0 +1,143 @@
+"""After the choice: the final fit, the final test beside the baselines, and the refit on everything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pairlearn.evaluation.figures import judged as verdict_on
+from pairlearn.evaluation.objectives.answers import Judgement
+from pairlearn.evaluation.verdicts import Verdict
+from pairlearn.selection.labelled.runner import Result, Runner
+from pairlearn.selection.labelled.settings import Setting
+from pairlearn.selection.labelled.trials import Labelled, fit, judged
+from pairlearn.selection.search.clock import GROWTH
+from pairlearn.selection.search.finish import CAUTION, MODEL
+from pairlearn.selection.search.trials import FAILURES
+from pairlearn.types import Floats
+
+RIVALS = 4
+"""Baselines that are tested in any case: the best of the search."""
+
+
+class Fitted(NamedTuple):
+    """A machine and how many pairs it learnt from."""
+
+    machine: Any
+    n_pairs: int
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """Answers to the held pairs by the model and by baselines, in units of log odds where these are judged."""
+
+    data: Labelled
+    answers: dict[str, Floats]
+    skipped: dict[str, str]
+
+    def record(self, judgement: Judgement) -> dict[str, Any]:
+        """Values and limits of every system."""
+        found = {name: judged(judgement, answers, self.data) for name, answers in self.answers.items()}
+        return {
+            "pairs": len(self.data),
+            "judged": int(judgement.counts(self.data.labels).sum()),
+            "examples": self.data.units.n_units,
+            "values": {name: each["value"] for name, each in found.items()},
+            "limits": {name: [each["low"], each["high"]] for name, each in found.items()},
+            "skipped": self.skipped,
+        }
+
+    def verdict(self, judgement: Judgement, told: Mapping[str, Any]) -> Verdict | None:
+        """How the model stands to the best baseline; None without any."""
+        rows = np.flatnonzero(judgement.counts(self.data.labels))
+        truth = self.data.labels[rows]
+        worth = {name: judgement.worth(answers[rows], truth) for name, answers in self.answers.items()}
+        own = worth.pop(MODEL)
+        if not worth:
+            return None
+        return verdict_on(judgement.figure, own, worth, self.data[rows].units, "example", **told)
+
+
+def tail_seconds(runner: Runner, setting: Setting) -> float:
+    """What final fit, test of the best baselines and refit of a setting are expected to take, with caution."""
+    size = max((size for _, size, _ in runner.trials), default=0)
+    rivals = [result.what for result in runner.baselines(size)[:RIVALS]]
+    each = [setting, setting, *rivals]
+    return CAUTION * sum(runner.expected(what, len(runner.data)) or 0.0 for what in each)
+
+
+@dataclass(frozen=True, eq=False)
+class Finish:
+    """The last steps for the winner; `held` None is without a test, `everything` are development and held pairs."""
+
+    runner: Runner
+    winner: Result
+    baselines: Sequence[Result]
+    held: Labelled | None
+    everything: Labelled
+
+    @property
+    def setting(self) -> Setting:
+        """The chosen one."""
+        assert isinstance(self.winner.what, Setting)
+        return self.winner.what
+
+    def fit(self) -> Fitted:
+        """On all development pairs, or on as many as there is time for; half of the time is the refit's."""
+        share = 1.0 if self.held is None else 0.5
+        return self._fitted(self.runner.data, share)
+
+    def _fitted(self, data: Labelled, share: float) -> Fitted:
+        runner = self.runner
+        left = runner.clock.left(runner.clock.budget)
+        n_pairs = min(len(data), runner.max_pairs)
+        expected = CAUTION * (runner.expected(self.setting, n_pairs) or 0.0)
+        if left is not None and expected > share * left:
+            n_pairs = max(2, min(n_pairs, int(n_pairs * (share * left / expected) ** (1.0 / GROWTH))))
+            n_pairs = max(n_pairs, min(runner.sizes[0], len(data)))
+            runner.notes.append(f"fitted on {n_pairs:,} of {len(data):,} pairs: no time for more")
+        rows = np.random.default_rng((runner.seed, 7)).permutation(len(data))[:n_pairs]
+        training = data[np.sort(rows)]
+        seconds = None if left is None else max(1.0, share * left)
+        machine = fit(runner.model(self.setting, training, seconds), training)
+        return Fitted(machine, n_pairs)
+
+    def test(self, found: Fitted) -> Tested | None:
+        """The model and, best first, every baseline that there is time for, on the held pairs."""
+        if self.held is None:
+            return None
+        answers = {MODEL: self.winner.slope * found.machine.decision_function(self.held.pairs)}
+        skipped: dict[str, str] = {}
+        for place, rival in enumerate(self.baselines):
+            if not self._in_time(rival, must=place < RIVALS):
+                skipped[str(rival.what)] = "no time"
+                continue
+            try:
+                answers[str(rival.what)] = self._asked(rival)
+            except FAILURES as error:
+                skipped[str(rival.what)] = str(error)
+        return Tested(self.held, answers, skipped)
+
+    def _in_time(self, rival: Result, *, must: bool) -> bool:
+        """Whether a baseline is expected to end; one of the best before the refit, the others beside it."""
+        runner, left = self.runner, self.runner.clock.left(self.runner.clock.budget)
+        spare = 0.0 if must else CAUTION * (runner.expected(self.setting, len(self.everything)) or 0.0)
+        return left is None or (runner.expected(rival.what, len(runner.data)) or 0.0) <= left - spare
+
+    def _asked(self, rival: Result) -> Floats:
+        """A baseline learns from the development pairs and answers the held ones."""
+        assert self.held is not None
+        model = fit(self.runner.model(rival.what, self.runner.data, None), self.runner.data)
+        return np.asarray(rival.slope * model.decision_function(self.held.pairs))
+
+    def refit(self, tested: Fitted) -> Fitted:
+        """The same setting on everything, the pairs of the test too, as far as there is time; else the tested one."""
+        left = self.runner.clock.left(self.runner.clock.budget)
+        expected = CAUTION * (self.runner.expected(self.setting, len(self.everything)) or 0.0)
+        if left is not None and expected > left:
+            self.runner.notes.append("no time for a refit on everything: the model is the one that was tested")
+            return tested
+        return self._fitted(self.everything, 1.0)

@@ -1,0 +1,101 @@
+"""The record of a search on labelled pairs: plain numbers and names, ready for JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pairlearn.evaluation.measures import PERCENT
+from pairlearn.evaluation.objectives.answers import Judgement
+from pairlearn.selection.labelled.finish import Finish, Fitted, Tested
+from pairlearn.selection.labelled.runner import Result, Runner
+from pairlearn.selection.labelled.settings import Setting
+from pairlearn.selection.labelled.tasks import UNSEEN
+
+TOLD = {"use": "Use it: it was refitted on all pairs.", "search": ""}
+"""What to do after a verdict; everything that the search knows has been tried."""
+
+
+def record_of(
+    runner: Runner, finish: Finish, size: int, tested: Fitted, last: Fitted, test: Tested | None, *, interrupted: bool
+) -> dict[str, Any]:
+    """Everything that a reader of the search may ask for: what was tried, how it did, what was chosen and why."""
+    judgement, verdict = runner.judgement, None if test is None else test.verdict(runner.judgement, TOLD)
+    return {
+        "question": runner.question,
+        "unseen": runner.unseen if isinstance(runner.unseen, str) else "own splits",
+        "objective": named(judgement),
+        "data": described(runner, finish),
+        "rungs": [_rung(runner, each) for each in runner.sizes if each <= size],
+        "chosen": {**finish.setting.as_json(), "sentence": finish.setting.sentence, **_line(finish.winner)},
+        "baselines": {str(result.what): result.value for result in finish.baselines},
+        "validation": validation(runner, finish),
+        "fit": _fit(tested),
+        "refit": None if last is tested else _fit(last),
+        "test": None if test is None else test.record(judgement),
+        "verdict": None if verdict is None else verdict.as_json(),
+        "interrupted": interrupted,
+        "seconds": runner.clock.elapsed,
+        "time_budget": runner.clock.budget,
+        "notes": runner.notes,
+        "trials": [trial.as_json() for trial in runner.trials.values()],
+    }
+
+
+def named(judgement: Judgement) -> dict[str, Any]:
+    """What the search was asked for, by name."""
+    return {name: getattr(judgement.figure, name) for name in ("key", "name", "unit", "larger_is_better")}
+
+
+def described(runner: Runner, finish: Finish) -> dict[str, Any]:
+    """How many pairs and examples there are."""
+    pairs, held = finish.everything.pairs, finish.held
+    return {
+        "pairs": len(pairs),
+        "development": len(runner.data),
+        "held": 0 if held is None else len(held),
+        "tables": 1 if pairs.right_examples is None else 2,
+        "examples": pairs.n_examples,
+    }
+
+
+def validation(runner: Runner, finish: Finish) -> str:
+    """What the pairs that chose the machine say of it: no verdict, since being chosen flatters."""
+    figure = runner.judgement.figure
+    what = UNSEEN.get(runner.unseen, "own splits") if isinstance(runner.unseen, str) else "own splits"
+    own = f"{finish.setting}, {figure.name} {shown(finish.winner, figure.unit)} on {what}"
+    if not finish.baselines:
+        return f"{own}; there was no baseline to compare with."
+    best = finish.baselines[0]
+    rival = f"best baseline {best.what}, {shown(best, figure.unit)}"
+    return f"{own}; {rival}. The machine was chosen by these pairs; others must judge it."
+
+
+def shown(result: Result, unit: str) -> str:
+    """The value with its limits, where there are any."""
+    ends = [result.value] if result.low is None or result.high is None else [result.value, result.low, result.high]
+    value, *limits = (f"{100 * end:.2f}" if unit == PERCENT else f"{end:.4g}" for end in ends)
+    return value + (" %" if unit == PERCENT else "") + (f" [{', '.join(limits)}]" if limits else "")
+
+
+def _rung(runner: Runner, size: int) -> dict[str, Any]:
+    tried = {what for what, of, _ in runner.trials if of == size}
+    results = [*runner.machines(size), *runner.baselines(size)]
+    return {"pairs": size, "tried": len(tried), "results": [_line(result) for result in results]}
+
+
+def _line(result: Result) -> dict[str, Any]:
+    kind = "machine" if isinstance(result.what, Setting) else "baseline"
+    names = ("value", "low", "high", "score", "slope", "seconds", "n_splits")
+    return {"what": str(result.what), "kind": kind, **{name: getattr(result, name) for name in names}}
+
+
+def _fit(found: Fitted) -> dict[str, Any]:
+    """How a final fit ended."""
+    machine = found.machine
+    return {
+        "pairs": found.n_pairs,
+        "status": str(machine.fit_status_),
+        "seconds": machine.fit_seconds_,
+        "kkt_gap": machine.kkt_gap_,
+        "support_pairs": machine.n_support_,
+    }

@@ -1,0 +1,199 @@
+"""Running trials one after the other while there is time, and the results of all that ran."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from pairlearn.evaluation.objectives.answers import Judgement
+from pairlearn.evaluation.objectives.named import Question
+from pairlearn.selection.labelled.rivals import Rival
+from pairlearn.selection.labelled.settings import Setting, Space
+from pairlearn.selection.labelled.tasks import VALIDATION_SHARE, splits
+from pairlearn.selection.labelled.trials import Labelled, Trial, What, run_trial
+from pairlearn.selection.search.clock import Clock, expected_seconds
+from pairlearn.selection.search.trials import SHORTEST_FIT
+from pairlearn.selection.splits import Split
+from pairlearn.words import counted
+
+TEST_PAIRS = 20_000
+"""Most pairs that judge one trial: scoring them shall take less time than the fits."""
+FIRST, GROWTH_OF_SETS = 3000, 4
+"""Pairs of the first look, and how much larger every further training set is."""
+MOST_SPLITS = 20
+"""Splits after which more of them would tell no more: they share their pairs."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """Progress: trials so far, pairs of the last one, its best value so far, seconds."""
+
+    size: int
+    done: int
+    best: float | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Result:
+    """Mean over splits of one setting or baseline; seconds are a sum."""
+
+    what: What
+    score: float
+    value: float
+    low: float | None
+    high: float | None
+    slope: float
+    seconds: float
+    n_splits: int
+
+
+@dataclass
+class Runner:
+    """Development pairs, their splits, and every trial that was made; all that is random comes from the seed."""
+
+    data: Labelled
+    question: Question
+    unseen: Any
+    space: Space
+    rivals: dict[str, Rival]
+    judgement: Judgement
+    clock: Clock
+    max_pairs: int
+    seed: int
+    options: dict[str, Any]
+    progress: Callable[[Step], None] | None = None
+    notes: list[str] = field(default_factory=list)
+    trials: dict[tuple[What, int, int], Trial] = field(default_factory=dict)
+
+    # -- sets
+
+    @cached_property
+    def _splits(self) -> list[Split]:
+        """All splits that may be asked for; links have both labels in both halves of each."""
+        labels = self.data.labels if self.question == "link" else None
+        found = splits(self.data.pairs, labels, self.unseen, VALIDATION_SHARE, MOST_SPLITS, self.seed)
+        return list(self._whole(found))
+
+    @staticmethod
+    def _whole(found: Iterator[Split]) -> Iterator[Split]:
+        """The splits up to the first that is of no use; the first one has to be."""
+        yield next(found)
+        try:
+            yield from found
+        except ValueError:
+            return
+
+    @property
+    def n_splits(self) -> int:
+        """How many splits there are."""
+        return len(self._splits)
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        """Numbers of training pairs, each four times the one before, up to all of them."""
+        most = min(self.max_pairs, min(len(train) for train, _ in self._splits))
+        found = [most]
+        while found[0] > 1.5 * FIRST:
+            found.insert(0, max(FIRST, found[0] // GROWTH_OF_SETS))
+        return found
+
+    def sets(self, size: int, split: int) -> tuple[Labelled, Labelled]:
+        """Training pairs, the smaller set in every larger one, and test pairs of a split."""
+        train, test = self._splits[split]
+        rng = np.random.default_rng((self.seed, split))
+        halves = ((rng.permutation(train), size), (rng.permutation(test), TEST_PAIRS))
+        training, tested = (self.data[self._some(rows, most)] for rows, most in halves)
+        return training, tested
+
+    @staticmethod
+    def _some(rows: Any, most: int) -> Any:
+        """The first of them, in the order of the table: some baselines follow the rows."""
+        return np.sort(rows[:most])
+
+    # -- running
+
+    def try_all(self, what: Iterable[What], size: int, split: int, until: float | None, *, must: bool = False) -> bool:
+        """Those that were not tried here; whether there was time for all. What `must` be known always runs."""
+        missing = [each for each in dict.fromkeys(what) if (each, size, split) not in self.trials]
+        late: list[What] = []
+        sets = self.sets(size, split) if missing else None
+        for each in missing:
+            left = None if must else self.clock.left(until)
+            if left is not None and (left <= 0 or (self.expected(each, size) or 0.0) > left):
+                late.append(each)
+                continue
+            assert sets is not None
+            make = partial(self.model, each, sets[0], left)
+            self.keep(run_trial(each, make, sets, self.judgement, size, split))
+        if late:
+            names = ", ".join(dict.fromkeys(map(str, late[:3])))
+            self.notes.append(f"{counted(size, 'pair')}: no time for {counted(len(late), 'trial')} ({names}, …)")
+        return not late
+
+    def model(self, what: What, training: Labelled, seconds: float | None) -> Any:
+        """A new machine that may take so many seconds, or a new baseline."""
+        if isinstance(what, str):
+            return self.rivals[what](training.pairs)
+        budget = None if seconds is None else max(SHORTEST_FIT, seconds)
+        return self.space.machine(what, training.pairs, time_budget=budget, **self.options)
+
+    def keep(self, trial: Trial) -> None:
+        """Note a trial and say how far the search is."""
+        self.trials[trial.what, trial.size, trial.split] = trial
+        if self.progress is not None:
+            found = [each.value for each in self.trials.values() if each.size == trial.size and each.value is not None]
+            pick = max if self.judgement.figure.larger_is_better else min
+            best = pick(found) if found else None
+            self.progress(Step(trial.size, len(self.trials), best, self.clock.elapsed))
+
+    def expected(self, what: What, n_pairs: int) -> float | None:
+        """Seconds of one fit, from those of the same setting, else of its family; None if unknown."""
+        own = [trial for trial in self.trials.values() if trial.score is not None]
+        exact = [(trial.size, trial.seconds) for trial in own if trial.what == what]
+        if isinstance(what, str) or exact:
+            return expected_seconds(exact, n_pairs)
+        alike = [t for t in own if isinstance(t.what, Setting) and t.what.family == what.family]
+        return expected_seconds([(trial.size, trial.seconds) for trial in alike], n_pairs)
+
+    # -- results
+
+    def results(self, size: int, among: Sequence[What] | None = None) -> list[Result]:
+        """Means over splits at one size, best first; only what told something on as many splits as any other."""
+        found: dict[What, list[Trial]] = {}
+        for trial in self.trials.values():
+            if trial.size == size and trial.tells and (among is None or trial.what in among):
+                found.setdefault(trial.what, []).append(trial)
+        most = max(map(len, found.values()), default=0)
+        means = [mean_result(those) for those in found.values() if len(those) == most]
+        return sorted(means, key=lambda each: (-each.score, getattr(each.what, "C", 0.0), str(each.what)))
+
+    def machines(self, size: int) -> list[Result]:
+        """Results of settings, best first."""
+        return self.results(size, [what for what, _, _ in self.trials if not isinstance(what, str)])
+
+    def baselines(self, size: int) -> list[Result]:
+        """Results of baselines, best first."""
+        return self.results(size, [what for what, _, _ in self.trials if isinstance(what, str)])
+
+    def rivals_at(self, size: int) -> list[Result]:
+        """Results of baselines at this size; where there was no time for any, at the largest one below it."""
+        known = (self.baselines(each) for each in reversed(self.sizes) if each <= size)
+        return next((found for found in known if found), [])
+
+
+def mean_result(trials: Sequence[Trial]) -> Result:
+    """Means over splits; limits are means of the limits, too wide rather than too narrow."""
+
+    def mean(name: str) -> float:
+        return float(np.mean([getattr(trial, name) for trial in trials]))
+
+    limited = all(trial.low is not None for trial in trials)
+    low, high = (mean("low"), mean("high")) if limited else (None, None)
+    slope = float(np.exp(np.mean(np.log([trial.slope for trial in trials]))))
+    seconds = float(np.sum([trial.seconds for trial in trials]))
+    return Result(trials[0].what, mean("score"), mean("value"), low, high, slope, seconds, len(trials))

@@ -1,0 +1,318 @@
+"""PairSearch: it finds what was planted, leaks nothing, keeps its time, and says what it did."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score
+
+import pairlearn as pl
+from pairlearn.baselines import Elo, NeighbourMeans
+from pairlearn.errors import InputError
+from pairlearn.selection.labelled import finish, race, runner, trials
+from pairlearn.selection.labelled.settings import Setting
+from pairlearn.selection.labelled.tasks import splits
+from pairlearn.selection.labelled.trials import Labelled
+from pairlearn.selection.search import clock
+
+RNG = np.random.default_rng(0)
+DRUGS, TARGETS = RNG.normal(size=(24, 3)), RNG.normal(size=(18, 3))
+LEFT, RIGHT = np.divmod(np.arange(24 * 18), 18)
+GRID = pl.Pairs(DRUGS, LEFT, RIGHT, right_examples=TARGETS)
+BONDS = (DRUGS[LEFT] * TARGETS[RIGHT]).sum(axis=1) + 0.3 * RNG.normal(size=len(LEFT))
+QUICK: dict[str, Any] = {"machines": ["ridge"], "bases": ["linear"], "Cs": [0.1, 1, 10]}
+
+
+def matches(seed: int = 0, n: int = 300) -> tuple[pl.Pairs, np.ndarray]:
+    """Matches of thirty teams that are as strong as their first feature says, ties included."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(30, 4))
+    left, right = rng.integers(0, 30, (2, n))
+    right = np.where(left == right, (right + 1) % 30, right)
+    margin = 2 * (X[left, 0] - X[right, 0]) + rng.normal(size=n)
+    return pl.Pairs(X, left, right), np.where(np.abs(margin) < 0.2, 0, np.sign(margin))
+
+
+# --------------------------------------------------------------------------- what it finds
+
+
+def test_it_finds_the_kernel_that_was_planted() -> None:
+    search = pl.PairSearch("number", "left", kernels=["direct_sum", "tensor"], **QUICK).fit(GRID, BONDS)
+    assert search.best_setting_.kernel == "tensor"
+    record = search.record_
+    values = record["test"]["values"]
+    assert values["model"] < 0.5 * values["the means of examples"]
+    assert set(record["test"]["values"]) == {
+        "model",
+        "the mean of all",
+        "the means of examples",
+        "nearest neighbours",
+        "kernel ridge",
+    }
+    assert record["refit"]["pairs"] == len(GRID)
+    assert np.corrcoef(search.predict(GRID), BONDS)[0, 1] > 0.9
+
+
+def test_cycles_are_found_by_the_kernel_that_can_express_them() -> None:
+    """Rock, paper and scissors: no utility orders them."""
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(0, 3, 30)
+    left, right = rng.integers(0, 30, (2, 400))
+    kept = kinds[left] != kinds[right]
+    left, right = left[kept], right[kept]
+    won = np.where((kinds[left] - kinds[right]) % 3 == 1, 1, -1)
+    search = pl.PairSearch("order", "both", Cs=[1, 10], bases=["linear"]).fit(
+        pl.Pairs(np.eye(3)[kinds], left, right), won
+    )
+    assert search.best_setting_.kernel == "wedge"
+    assert search.record_["test"]["values"]["model"] == 1.0
+
+
+def test_links_are_judged_by_what_was_asked_for(tmp_path: Path) -> None:
+    binds = np.where(BONDS > 1.5, 1, -1)
+    search = pl.PairSearch("link", "both", "aupr", directory=tmp_path, **QUICK).fit(GRID, binds)
+    _, test = next(splits(GRID, binds, "both", 0.2, 1, 1))
+    for name, answers in search.test_answers_.items():
+        by_hand = average_precision_score(binds[test] > 0, answers)
+        assert search.record_["test"]["values"][name] == pytest.approx(by_hand)
+    assert json.loads((tmp_path / "selection.json").read_text())["objective"]["key"] == "aupr"
+
+
+def test_orders_are_judged_by_probabilities_whose_unit_no_test_pair_has_seen() -> None:
+    pairs, won = matches()
+    search = pl.PairSearch("order", "none", "log_loss", bases=["linear"], Cs=[0.1, 1]).fit(pairs, won)
+    values = search.record_["test"]["values"]
+    assert values["a coin"] == pytest.approx(np.log(2))
+    assert values["model"] < values["win share"] < values["a coin"]
+    assert search.record_["chosen"]["slope"] != 1.0
+
+
+def test_a_trial_is_what_a_fit_by_hand_gives() -> None:
+    search = pl.PairSearch("number", "right", "rmse", test_share=0.0, **QUICK).fit(GRID, BONDS)
+    trial = next(each for each in search.record_["trials"] if each["kind"] == "machine" and each["split"] == 0)
+    train, test = next(splits(GRID, None, "right", 0.25, 20, 0))
+    assert trial["size"] == len(train)
+    family = search.best_setting_.family
+    machine = search.best_estimator_
+    unit = 1.0 / (machine.alpha * search.best_setting_.C)  # 1 / mean K(p, p)
+    wanted = next(
+        each
+        for each in search.record_["trials"]
+        if each["what"] == str(family.at(1.0)) and each["split"] == 0 and each["size"] == len(train)
+    )
+    by_hand = pl.PairRidge(machine.kernel, machine.base, alpha=1.0 / unit).fit(GRID[train], BONDS[train])
+    error = np.sqrt(np.mean((by_hand.predict(GRID[test]) - BONDS[test]) ** 2))
+    assert wanted["value"] == pytest.approx(error, rel=1e-4)
+
+
+# --------------------------------------------------------------------------- nothing leaks
+
+
+@pytest.mark.parametrize("unseen", ["none", "left", "right", "both"])
+def test_splits_share_exactly_what_they_may(unseen: str) -> None:
+    for train, test in splits(GRID, None, unseen, 0.25, 3, 0):
+        assert not set(train) & set(test)
+        shared = [bool(set(column[train]) & set(column[test])) for column in GRID.columns]
+        assert shared == [unseen in ("none", "right"), unseen in ("none", "left")]
+        assert set(GRID.left[train]) | set(GRID.left[test]) == set(LEFT.tolist())
+
+
+def test_what_is_held_never_decides_anything() -> None:
+    """Other labels of held and mixed pairs change no trial and no choice."""
+    train, _ = next(splits(GRID, None, "both", 0.2, 1, 1))
+    other = np.where(np.isin(np.arange(len(GRID)), train), BONDS, 100.0 + RNG.normal(size=len(GRID)))
+    first, second = (pl.PairSearch("number", "both", **QUICK).fit(GRID, y).record_ for y in (BONDS, other))
+    assert _without_seconds(first) == _without_seconds(second)
+    assert first["chosen"]["what"] == second["chosen"]["what"]
+    assert first["test"]["values"]["model"] != second["test"]["values"]["model"]
+
+
+def _without_seconds(record: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{name: value for name, value in trial.items() if name != "seconds"} for trial in record["trials"]]
+
+
+def test_the_same_seed_is_the_same_search_and_another_one_is_not() -> None:
+    pairs, won = matches()
+    options: dict[str, Any] = {"bases": ["linear"], "Cs": [0.1, 1]}
+    records = [pl.PairSearch("order", **options, random_state=seed).fit(pairs, won).record_ for seed in (0, 0, 1)]
+    shown = [_without_seconds(record) for record in records]
+    assert shown[0] == shown[1] != shown[2]
+
+
+# --------------------------------------------------------------------------- time
+
+
+class Pretended:
+    """Fits that take (pairs / 500)^1.3 seconds on a clock of their own."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, speed: float) -> None:
+        self.seconds, self.speed = 0.0, speed
+        monkeypatch.setattr(clock, "now", lambda: self.seconds)
+        monkeypatch.setattr(runner, "run_trial", self.trial)
+        monkeypatch.setattr(finish, "fit", lambda model, training: self.final(training))
+        monkeypatch.setattr(runner.Runner, "model", lambda own, what, training, seconds: what)
+
+    def spend(self, n_pairs: int) -> float:
+        taken = self.speed * (n_pairs / 500) ** 1.3
+        self.seconds += taken
+        return taken
+
+    def trial(self, what: Any, make: Any, sets: Any, judgement: Any, size: int, split: int) -> trials.Trial:
+        value = 1.0 + 0.01 * (sum(map(ord, str(what))) % 7)
+        seconds = self.spend(len(sets[0]))
+        return trials.Trial(what, size, split, value, -value, seconds=seconds, status="converged")
+
+    def final(self, data: Labelled) -> SimpleNamespace:
+        seconds = self.spend(len(data))
+        machine = SimpleNamespace(fit_status_="converged", fit_seconds_=seconds, kkt_gap_=0.0, n_support_=1)
+        machine.decision_function = lambda pairs: np.zeros(len(pairs))
+        return machine
+
+
+@pytest.mark.parametrize("budget", [20.0, 60.0, 300.0])
+def test_the_budget_is_kept_and_used(monkeypatch: pytest.MonkeyPatch, budget: float) -> None:
+    """Twenty trials in 20 s or hundreds in 300: the seconds in all are between 70 and 105 % of the budget."""
+    world = Pretended(monkeypatch, 0.5)
+    pairs, won = matches(n=3000)
+    search = pl.PairSearch("order", time_budget=budget).fit(pairs, won)
+    assert 0.6 * budget <= world.seconds <= 1.05 * budget
+    assert search.record_["seconds"] == world.seconds
+
+
+def test_a_budget_too_short_for_anything_still_gives_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    Pretended(monkeypatch, 50.0)
+    pairs, won = matches()
+    record = pl.PairSearch("order", time_budget=1.0).fit(pairs, won).record_
+    assert record["notes"]
+    assert len({each["what"] for each in record["trials"] if each["kind"] == "machine"}) == 1
+
+
+def test_ctrl_c_keeps_the_best_so_far() -> None:
+    def stop(step: Any) -> None:
+        if step.done == 6:
+            raise KeyboardInterrupt
+
+    pairs, won = matches()
+    search = pl.PairSearch("order", bases=["linear"], progress=stop).fit(pairs, won)
+    assert search.record_["interrupted"]
+    assert search.best_estimator_.fit_status_ == "converged"
+
+
+# --------------------------------------------------------------------------- use and misuse
+
+
+@pytest.mark.parametrize("question", ["link", "number"])
+def test_the_model_is_a_machine_like_any_other(question: Any, tmp_path: Path) -> None:
+    y = BONDS if question == "number" else np.where(BONDS > 0, 1, -1)
+    search = pl.PairSearch(question, "both", bases=["linear"], Cs=[1.0], test_share=0.0).fit(GRID, y)
+    pl.save(search.best_estimator_, tmp_path / "model.safetensors")
+    again = pl.load(tmp_path / "model.safetensors")
+    np.testing.assert_allclose(again.decision_function(GRID), search.decision_function(GRID), atol=1e-9)
+
+
+def test_features_of_a_match_are_learnt_beside_and_without_the_teams() -> None:
+    pairs, won = matches()
+    home = np.random.default_rng(1).choice([-1.0, 1.0], len(pairs))
+    listed = pl.Pairs(pairs.examples, pairs.left, pairs.right, signed=home[:, None])
+    search = pl.PairSearch("order", bases=["linear"], Cs=[1.0], test_share=0.0).fit(
+        listed, np.where(won == 0, home, won)
+    )
+    kernels = {each["what"].split(" / ")[0].split(": ")[1] for each in search.record_["trials"] if "/" in each["what"]}
+    assert kernels == {"difference + signed", "wedge + signed", "signed", "signed, bent"}
+
+
+def test_splits_of_ones_own_are_taken_as_they_are() -> None:
+    pairs, won = matches()
+    past = np.arange(len(pairs)) < 200
+    search = pl.PairSearch("order", [(past, ~past)], bases=["linear"], Cs=[1.0], test_share=0.0).fit(pairs, won)
+    assert {trial["size"] for trial in search.record_["trials"]} == {200}
+    assert search.record_["fit"]["pairs"] == len(pairs)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"question": "which"}, "link, order, number"),
+        ({"unseen": "top"}, "none, left, right, both"),
+        ({"unseen": "left"}, "two tables"),
+        ({"objective": "rmsd"}, "auc, aupr"),
+        ({"machines": ["svr"]}, "ridge, svc"),
+        ({"kernels": ["difference"]}, "no order"),
+        ({"bases": "rbf"}, "a list of names"),
+        ({"Cs": [0.0]}, "finite numbers > 0"),
+        ({"time_budget": 0}, "seconds"),
+        ({"test_share": 1.0}, "below 1"),
+        ({"unseen": [([0], [1])]}, "test_share=0"),
+        ({"unseen": [([0, 1], [1])], "test_share": 0.0}, "part them"),
+        ({"max_pairs": 3}, "max_pairs"),
+    ],
+)
+def test_bad_questions_are_refused_with_advice(options: dict[str, Any], words: str) -> None:
+    pairs = pl.all_pairs(DRUGS, reflexive=False)
+    labels = np.where(np.arange(len(pairs)) % 3 == 0, 1, -1)
+    with pytest.raises(InputError, match=words):
+        pl.PairSearch(**options).fit(pairs, labels)
+
+
+def test_bad_labels_are_refused() -> None:
+    for question, y in (("link", BONDS), ("order", BONDS), ("number", np.full(len(GRID), np.nan))):
+        with pytest.raises(InputError):
+            pl.PairSearch(question).fit(GRID, y)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="one table"):
+        pl.PairSearch("order").fit(GRID, np.sign(BONDS))
+
+
+# --------------------------------------------------------------------------- the plan and the new baselines
+
+
+def test_the_better_half_has_at_most_two_of_a_family() -> None:
+    results = [
+        runner.Result(Setting("ridge", kernel, "linear", C), -value, value, None, None, 1.0, 1.0, 1)
+        for value, (kernel, C) in enumerate([(k, C) for k in "abcdef" for C in (1.0, 2.0, 3.0)])
+    ]
+    kept = race.better_half(results)
+    assert [(each.kernel, each.C) for each in kept] == [
+        ("a", 1.0),
+        ("a", 2.0),
+        ("b", 1.0),
+        ("b", 2.0),
+        ("c", 1.0),
+        ("c", 2.0),
+    ]
+
+
+def test_elo_is_the_recursion_of_the_book() -> None:
+    pairs, won = matches(n=60)
+    ratings = np.zeros(30)
+    for left, right, result in zip(pairs.left, pairs.right, won, strict=True):
+        expected = 1 / (1 + 10 ** ((ratings[right] - ratings[left]) / 400))
+        ratings[[left, right]] += 20 * ((result + 1) / 2 - expected) * np.array([1, -1])
+    found = Elo(step=20 * np.log(10) / 400).fit(pairs, won).decision_function(pairs)
+    np.testing.assert_allclose(found, (ratings[pairs.left] - ratings[pairs.right]) * np.log(10) / 400)
+
+
+@pytest.mark.parametrize("precomputed", [False, True])
+def test_neighbours_are_those_of_a_sum_over_all_known_pairs(precomputed: bool) -> None:
+    rng = np.random.default_rng(3)
+    known = rng.random(len(LEFT)) < 0.3
+    tables = (DRUGS @ DRUGS.T, TARGETS @ TARGETS.T) if precomputed else (DRUGS, TARGETS)
+    pairs = pl.Pairs(tables[0], LEFT, RIGHT, right_examples=tables[1])
+    base = ("precomputed", "precomputed") if precomputed else "linear"
+    found = NeighbourMeans(base, n_neighbours=3).fit(pairs[known], BONDS[known]).decision_function(pairs)
+    weights = []
+    for X, column in ((DRUGS, LEFT[known]), (TARGETS, RIGHT[known])):
+        seen = np.unique(column)
+        order = np.argsort(((X[:, None] - X[seen]) ** 2).sum(axis=2), axis=1)[:, :3]
+        table = np.zeros((len(X), len(X)))
+        for rank in range(3):
+            table[np.arange(len(X)), seen[order[:, rank]]] = 0.5**rank
+        weights.append(table)
+    each = weights[0][LEFT][:, LEFT[known]] * weights[1][RIGHT][:, RIGHT[known]]
+    total = each.sum(axis=1)
+    wanted = np.where(total > 0, (each @ BONDS[known]) / np.where(total > 0, total, 1), BONDS[known].mean())
+    np.testing.assert_allclose(found, wanted)
