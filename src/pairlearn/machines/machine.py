@@ -43,18 +43,16 @@ from pairlearn.solvers.start import feasible
 from pairlearn.types import Bools, Examples, Floats, Ints
 
 ADVICE = {
-    Status.ROUNDING: "kernel values or C are too large for float64 to do better: look at its scores before you use it, "
-    "scale the examples or lower C",
-    Status.STALLED: "no method gets further: look at its scores before you use it, scale the examples, lower C or "
+    Status.ROUNDING: "float64 has too few digits for such kernel values to do better: look at its scores before you "
+    "use it, scale the examples or {softer}",
+    Status.STALLED: "no method gets further: look at its scores before you use it, scale the examples, {softer} or "
     "allow a larger tol",
 }
-OVERFLOW = "values of this kernel overflow on these pairs, so that nothing can be learnt; scale the examples"
 """What to do about a fit that ended above its tolerance, where starting again from there does not help."""
-
-
+OVERFLOW = "values of this kernel overflow on these pairs, so that nothing can be learnt; scale the examples"
 CONSTANT = (
-    "nothing was learnt: there are 0 support pairs, and every pair is given {:.6g}. Give a smaller tol, a larger C or "
-    "a smaller epsilon, or look at whether the targets differ at all"
+    "nothing was learnt: there are 0 support pairs, and every pair is given {value:.6g}. Give a smaller tol or "
+    "{harder}, or look at whether the targets differ at all"
 )
 GRACE = 2.0
 """Seconds beyond 1.2 × its time budget that a fit may take without a word."""
@@ -71,6 +69,9 @@ class PairMachine(BaseEstimator):
     Its attributes with a type are the parameters that machines have in common; a machine lists the ones that it takes,
     with its own, in the order of its signature: `class PairSVC(PairMachine, parameters="kernel base C … * solver")`.
     """
+
+    _softer, _harder = "lower C", "a larger C or a smaller epsilon"
+    """What makes a function smoother, or lets it follow the pairs more closely, in the parameters of the machine."""
 
     kernel: str | PairKernel = parameter(default="tensor_metric", kw_only=False)
     base: Any = parameter(default="linear", kw_only=False)
@@ -185,9 +186,9 @@ class PairMachine(BaseEstimator):
         if solution.status is not Status.CONVERGED:
             again = "warm_start=True continues" if self.checkpoint is None else "the same fit again continues"
             advice = ADVICE.get(solution.status, f"the model is usable, and {again} from here")
-            warn_user(f"{self.fit_verdict_}; {advice}", ConvergenceWarning)
+            warn_user(f"{self.fit_verdict_}; {advice.format(softer=self._softer)}", ConvergenceWarning)
         elif n_support == 0:
-            warn_user(CONSTANT.format(self.function_.bias), ConstantWarning)
+            warn_user(CONSTANT.format(value=self.function_.bias, harder=self._harder), ConstantWarning)
 
     def _verdict(self, solution: Solution | Outcome) -> str:
         """How the fit ended, in words: what stopped it where, and why so late if it took far more than its time."""
