@@ -27,7 +27,7 @@ from pairlearn.kernels.rows import is_positive
 from pairlearn.linalg.held import held_bytes
 from pairlearn.linalg.room import give_back
 from pairlearn.machines.parameters import constructor, parameter
-from pairlearn.machines.resuming import Journey, Store
+from pairlearn.machines.resuming import WARM, Journey, Store
 from pairlearn.machines.start import carry_over
 from pairlearn.machines.symmetry import Mirrored, sign_of
 from pairlearn.machines.training import Scale, Training, refuse_ignored_blocks
@@ -142,7 +142,7 @@ class PairMachine(BaseEstimator):
         start = self._start(training, problem, scale) if resumed is None else resumed
         solution = journey.end(solve(self, problem, operation, start, training.clock, journey))
         self.n_runs_, self.total_seconds_ = journey.state.runs, journey.seconds
-        self._keep(solution, problem, operation, training, scale)
+        self._keep(solution, problem, operation, training, scale, resumes=journey.resumes)
         return solution
 
     def _start(self, training: Training, problem: Problem, scale: Scale = ONE) -> Floats | None:
@@ -153,7 +153,14 @@ class PairMachine(BaseEstimator):
         return feasible(np.zeros(len(problem)), problem) if problem.total else None
 
     def _keep(
-        self, solution: Solution, problem: Problem, operation: Operation, training: Training, scale: Scale = ONE
+        self,
+        solution: Solution,
+        problem: Problem,
+        operation: Operation,
+        training: Training,
+        scale: Scale = ONE,
+        *,
+        resumes: str = WARM,
     ) -> None:
         """Keep the support pairs and their examples only.
 
@@ -175,17 +182,16 @@ class PairMachine(BaseEstimator):
         self.plan_ = operation.used(max(solution.taken, theta.nbytes + held_bytes(self.function_, training.pairs)))
         self.path_ = solution.path
         note_features(self, training.pairs)
-        self._record(solution, len(support), training.clock.seconds)
+        self._record(solution, len(support), training.clock.seconds, resumes)
 
-    def _record(self, solution: Solution | Outcome, n_support: int, seconds: float) -> None:
-        """How the fit ended, with a word to the user unless it converged on something."""
+    def _record(self, solution: Solution | Outcome, n_support: int, seconds: float, resumes: str = WARM) -> None:
+        """How the fit ended, with a word to the user unless it converged on something; `resumes` says how it goes on."""
         self.kkt_gap_, self.fit_status_, self.objective_ = solution.gap, str(solution.status), solution.objective
         self.n_support_, self.n_iter_, self.history_ = n_support, len(solution.history), solution.history
         self.fit_seconds_ = seconds
         self.fit_verdict_ = self._verdict(solution)
         if solution.status is not Status.CONVERGED:
-            again = "warm_start=True continues" if self.checkpoint is None else "the same fit again continues"
-            advice = ADVICE.get(solution.status, f"the model is usable, and {again} from here")
+            advice = ADVICE.get(solution.status, f"the model is usable, and {resumes}")
             warn_user(f"{self.fit_verdict_}; {advice.format(softer=self._softer)}", ConvergenceWarning)
         elif n_support == 0:
             warn_user(CONSTANT.format(value=self.function_.bias, harder=self._harder), ConstantWarning)
