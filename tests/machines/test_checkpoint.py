@@ -484,7 +484,9 @@ def test_places_of_functions_in_memory_are_no_part_of_the_problem(path: Path) ->
         assert resumed(pl.PairSVC(base=made(), random_state=0), path, PAIRS[FEW], Y[FEW]).n_runs_ == 2
 
 
-@pytest.mark.parametrize(("solver", "words"), [("newton", "starts anew"), ("active_set", "the same fit again continues")])
+@pytest.mark.parametrize(
+    ("solver", "words"), [("newton", "starts anew"), ("active_set", "the same fit again continues")]
+)
 def test_it_says_whether_the_same_fit_would_go_on(solver: str, words: str, tmp_path: Path) -> None:
     store = pl.Checkpoint(tmp_path / "run.checkpoint")
     rng = np.random.default_rng(0)

@@ -708,7 +708,10 @@ def test_the_names_are_scikit_learns() -> None:
 def test_what_cannot_be_tried_is_refused() -> None:
     with pytest.raises(pl.errors.InputError, match=r"PairSVC is a class; check an object of it, PairSVC\(\)"):
         testing.check_pair_estimator(pl.PairSVC)
-    with pytest.raises(pl.errors.InputError, match=r"a dict is no estimator on pairs: it has no get_params, fit.*inherit from sklearn.base.BaseEstimator"):
+    with pytest.raises(
+        pl.errors.InputError,
+        match=r"a dict is no estimator on pairs: it has no get_params, fit.*inherit from sklearn.base.BaseEstimator",
+    ):
         testing.check_pair_estimator({})
 
 

@@ -210,7 +210,7 @@ class Sample:
 
 
 def _same_whatever_is_drawn(values: Floats, others: Floats, measure: Measure) -> bool:
-    """Whether the measure of these and of those values is one number on any of the pairs; a curve knows their order only.
+    """Whether the measure of these and of those values is one number on any pairs; a curve knows their order only.
 
     >>> from pairlearn.evaluation import EER, FmrAt
     >>> values = np.array([0.1, 0.2, 0.2])

@@ -185,7 +185,7 @@ class PairMachine(BaseEstimator):
         self._record(solution, len(support), training.clock.seconds, resumes)
 
     def _record(self, solution: Solution | Outcome, n_support: int, seconds: float, resumes: str = WARM) -> None:
-        """How the fit ended, with a word to the user unless it converged on something; `resumes` says how it goes on."""
+        """How the fit ended, with a word to the user unless it converged on something: `resumes` says how to go on."""
         self.kkt_gap_, self.fit_status_, self.objective_ = solution.gap, str(solution.status), solution.objective
         self.n_support_, self.n_iter_, self.history_ = n_support, len(solution.history), solution.history
         self.fit_seconds_ = seconds

@@ -28,8 +28,11 @@ from pairlearn.scorers.scorer import as_scorer
 VERSION = 2
 """2 since 0.2: notes, pipelines and galleries; the checksum covers the whole document. 1 is still read."""
 FOREIGN = frozenset(
-    ".pkl .pickle .joblib .skops .onnx .pmml .pt .pth .h5 .hdf5 .json .jsonl .npy .npz .csv .tsv .parquet .txt .html "
-    ".zip .gz .bz2 .xz .zst".split()
+    (
+        *(".pkl", ".pickle", ".joblib", ".skops", ".onnx", ".pmml", ".pt", ".pth", ".h5", ".hdf5"),
+        *(".json", ".jsonl", ".npy", ".npz", ".csv", ".tsv", ".parquet", ".txt", ".html"),
+        *(".zip", ".gz", ".bz2", ".xz", ".zst"),
+    )
 )
 """Endings that promise another format."""
 MODEL = Format("model", VERSION, "take a copy or save the model again")

@@ -83,7 +83,7 @@ def check_pair_estimator(
 
     An estimator needs get_params (`sklearn.base.BaseEstimator` has it), fit and decision_function. `predict` and
     `score_block` are tried where it has them: labels follow the sign of decision_function (of what it is above a
-    `threshold`, where there is one), predictions of a regressor are its values, and a block holds the scores of its pairs.
+    `threshold`, where there is one), predictions of a regressor are its values, a block holds the scores of its pairs.
 
     >>> import pairlearn as pl
     >>> pl.testing.check_pair_estimator(pl.PairSVC())
@@ -179,7 +179,9 @@ def predictions(trial: Trial) -> None:
     low, high = getattr(trial.model, "classes_", (-1, 1))
     wrong = min((_on_the_wrong_side(found, scores, cut, high) for cut in _cuts(trial.model)), key=len)
     if len(wrong):
-        at = f"{found[wrong[0]]} where decision_function is {scores[wrong[0]]:.6g}, so for {len(wrong)} of {len(scores)}"
+        at = (
+            f"{found[wrong[0]]} where decision_function is {scores[wrong[0]]:.6g}, so for {len(wrong)} of {len(scores)}"
+        )
         raise LawError(f"predict is {at} pairs; it must be {high} where that is > 0, else {low}")
 
 
