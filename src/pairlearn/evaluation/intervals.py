@@ -218,7 +218,7 @@ def _same_whatever_is_drawn(values: Floats, others: Floats, measure: Measure) ->
     [True, False]
     """
     if isinstance(measure, CurveMeasure):
-        values, others = (np.unique(each, return_inverse=True)[1] for each in (values, others))
+        return np.array_equal(*(np.unique(each, return_inverse=True)[1] for each in (values, others)))
     return np.array_equal(values, others)
 
 
