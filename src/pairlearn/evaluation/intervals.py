@@ -218,8 +218,13 @@ def _same_whatever_is_drawn(values: Floats, others: Floats, measure: Measure) ->
     [True, False]
     """
     if isinstance(measure, CurveMeasure):
-        return np.array_equal(*(np.unique(each, return_inverse=True)[1] for each in (values, others)))
+        return np.array_equal(_places(values), _places(others))
     return np.array_equal(values, others)
+
+
+def _places(values: Floats) -> Ints:
+    """The place of each value among all that differ, (n,)."""
+    return np.unique(values, return_inverse=True)[1]
 
 
 def _rising_rows(scores: Scores) -> Ints:
