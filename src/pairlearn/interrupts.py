@@ -34,6 +34,7 @@ def delayed() -> Iterator[None]:
     to compute with what they have, so what is imported while they run must be whole.
 
     >>> import os
+    >>> _ = signal.signal(signal.SIGINT, signal.default_int_handler)     # as if started in the foreground
     >>> try:
     ...     with delayed():
     ...         os.kill(os.getpid(), signal.SIGINT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,8 @@ from pairlearn.report.ranking import ranking_page
 from tools.journeys import inside, run
 
 WRITTEN = {
-    "digits": ("scores.csv", "report.html"),
-    "records": ("guessed.csv", "matched.csv", "delivered.csv", "report.html"),
+    "digits": ("scores.csv", "digits.html"),
+    "records": ("guessed.csv", "matched.csv", "delivered.csv", "records.html"),
     "matches": ("predicted.csv", "order.csv", "order.html"),
 }
 
@@ -34,6 +35,19 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, str
 def typed(output: str) -> list[str]:
     """The commands at the end of the output."""
     return [line.strip() for line in output.splitlines() if line.startswith("  pairlearn ")]
+
+
+def test_no_two_demonstrations_write_the_same_file() -> None:
+    """Their commands may be typed one after the other in one folder, and none overwrites without --force."""
+    options = ("--out", "--report", "--review", "--save-model")
+    written = [
+        file
+        for name in DEMOS
+        for command in find(name).commands
+        for option, file in pairwise(command.split())
+        if option in options
+    ]
+    assert len(written) == len(set(written)) == 12
 
 
 @pytest.mark.parametrize("name", DEMOS)
@@ -69,7 +83,7 @@ def test_digits_are_told_apart_and_shown(shown: dict[str, tuple[Path, str]]) -> 
     assert abs(float(line.split()[1]) - 100 * rates[1]) < 0.2
     assert rates[1] < 0.06
     assert "worse than without learning" in output
-    page = (folder / "pairlearn-digits" / "report.html").read_text()
+    page = (folder / "pairlearn-digits" / "digits.html").read_text()
     assert page.count("data:image/png") >= 20
     assert (folder / "pairlearn-digits" / "worst.png").read_bytes().startswith(b"\x89PNG")
 
@@ -85,7 +99,7 @@ def test_records_are_matched_as_often_as_it_says(shown: dict[str, tuple[Path, st
         assert f"{lead} {len(found)} offers matched, {100 * shares[name]:.0f} % rightly" in output
     assert shares["matched"] > max(0.9, shares["guessed"])
     assert "price" in output.split("why, by column")[1]
-    page = (at / "report.html").read_text()
+    page = (at / "records.html").read_text()
     doubtful = page.split('id="doubtful"')[1].split("</table>")[0]
     assert doubtful.count("match</th>") == 12
     assert "log-odds" in page

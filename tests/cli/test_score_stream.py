@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -138,3 +140,18 @@ def test_what_cannot_be(people: Path, table: Path, call: Call, words: tuple[str,
     said = call("score", "euclid", people / "train.csv", table, *KNOWN, *placed, code=1)
     assert message in said.stderr
     assert files(people, "s.") == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes")
+@pytest.mark.parametrize("stream", [["--stream"], []], ids=["parts", "at once"])
+def test_a_closed_pipe_ends_it_silently(people: Path, table: Path, stream: list[str]) -> None:
+    """`pairlearn score … --out - | head`: whoever has enough of it is no error; a shell says 141 too."""
+    words = ["score", "euclid", people / "train.csv", table, *KNOWN, *stream, "--out", "-"]
+    command = [sys.executable, "-c", "from pairlearn.cli import main; main()", *map(str, words)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        said = process.stderr.read()
+    assert process.returncode == 141
+    assert "error" not in said.lower()

@@ -14,7 +14,7 @@ from scipy import special, stats
 from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores, area_under_roc, det_curve, equal_error_rate, fnmr_at_fmr
 from pairlearn.evaluation.intervals import det_band, difference_interval, interval
-from pairlearn.evaluation.measures import FmrAt, FnmrAt, Rate
+from pairlearn.evaluation.measures import EER, FmrAt, FnmrAt, Rate
 from pairlearn.evaluation.resampling import (
     Statistic,
     WeightedCurve,
@@ -233,6 +233,17 @@ def test_a_system_does_not_differ_from_itself(method: str) -> None:
     for rate in RATES:
         found = difference_interval(scores, scores, rate, method=method)
         assert (found.estimate, found.low, found.high) == (0.0, 0.0, 0.0)
+
+
+def test_the_same_order_has_the_same_curve_whatever_is_drawn() -> None:
+    """Other units of the scores change no measure of their order, ties included; shares at a threshold they do."""
+    scores = simulate(0)
+    scores = replace(scores, values=scores.values.round(1))
+    other = replace(scores, values=np.exp(scores.values))
+    found = difference_interval(scores, other, EER())
+    assert (found.estimate, found.low, found.high) == (0.0, 0.0, 0.0)
+    apart = difference_interval(scores, other, FmrAt(1.0))
+    assert apart.low < apart.high
 
 
 @pytest.mark.parametrize("method", METHODS)

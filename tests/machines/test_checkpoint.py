@@ -16,6 +16,7 @@ import pytest
 import safetensors.numpy
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 import pairlearn as pl
 from pairlearn.errors import CheckpointWarning, InputError, OutputError
@@ -481,3 +482,15 @@ def test_places_of_functions_in_memory_are_no_part_of_the_problem(path: Path) ->
         warnings.simplefilter("ignore")
         broken_off(pl.PairSVC(base=made(), random_state=0), path, 2, PAIRS[FEW], Y[FEW])
         assert resumed(pl.PairSVC(base=made(), random_state=0), path, PAIRS[FEW], Y[FEW]).n_runs_ == 2
+
+
+@pytest.mark.parametrize(
+    ("solver", "words"), [("newton", "starts anew"), ("active_set", "the same fit again continues")]
+)
+def test_it_says_whether_the_same_fit_would_go_on(solver: str, words: str, tmp_path: Path) -> None:
+    store = pl.Checkpoint(tmp_path / "run.checkpoint")
+    rng = np.random.default_rng(0)
+    pairs = pl.all_pairs(rng.normal(size=(40, 3)), reflexive=False)
+    machine = pl.PairSVC("metric", C=0.1, solver=solver, checkpoint=store, callback=lambda line: line.iteration >= 1)
+    with pytest.warns(ConvergenceWarning, match=words):
+        machine.fit(pairs, np.where(rng.random(len(pairs)) < 0.5, 1, -1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV
 
 import pairlearn as pl
-from pairlearn.errors import InputError, SymmetryError, TooLargeError
+from pairlearn.errors import ConstantWarning, InputError, SymmetryError, TooLargeError
 from pairlearn.kernels import Gaussian, Linear, as_kernel
 from pairlearn.machines.ridge import choosing
 from pairlearn.operators.build import build
@@ -279,3 +280,22 @@ def test_leaving_out_is_refused_for_unequal_weights_and_too_little_memory() -> N
         pl.PairRidge("tensor", "rbf", "auto").fit(GRID, AFFINITY, weights)
     with pytest.raises(InputError, match="unseen is one of"):
         pl.PairRidge("tensor", "rbf").leave_one_out(GRID, AFFINITY, "none")  # type: ignore[arg-type]
+
+
+def test_its_words_speak_of_alpha_and_not_of_a_box() -> None:
+    with pytest.warns(ConstantWarning, match="a smaller alpha"):
+        pl.PairRidge().fit(SOME, np.ones(len(SOME)))
+    with pytest.warns(ConvergenceWarning, match=r"scale the examples or raise alpha") as told:
+        model = pl.PairRidge(tol=1e-300).fit(SOME, rng.normal(size=len(SOME)))  # beyond what rounding leaves
+    assert model.fit_status_ == "rounding"
+    assert not any(" C " in str(each.message) for each in told)
+
+
+def test_a_choice_that_takes_long_is_foretold(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = pl.PairRidge("tensor", "rbf", [0.1, 1.0], unseen="both")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        alpha = machine.fit(GRID, AFFINITY).alpha_
+    monkeypatch.setattr(choosing, "LONG", 0.0)
+    with pytest.warns(UserWarning, match=r'2 alpha with unseen="both" takes about .* each of 5 examples; give fewer'):
+        assert machine.fit(GRID, AFFINITY).alpha_ == alpha

@@ -360,3 +360,11 @@ def test_a_model_keeps_its_threshold_and_its_probabilities(calibration: Any, tmp
     assert np.array_equal(again.predict(pairs), model.predict(pairs))
     if calibration is not None:
         assert np.array_equal(again.predict_proba(pairs), model.predict_proba(pairs))
+
+
+@pytest.mark.parametrize("name", ["model.pkl", "model.NPZ", "model.json"])
+def test_names_of_other_formats_are_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"would be a safetensors file, .*name it .*model\.safetensors"):
+        pl.save(pl.EuclidBaseline(), tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+    pl.save(pl.EuclidBaseline(), tmp_path / "model")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ import pytest
 
 from pairlearn.evaluation import FmrAt, Scores, interval, rates_at
 from pairlearn.report import as_html, evaluate
+from pairlearn.report import records as page_of_records
 from pairlearn.report.png import png
+from pairlearn.report.ranking import ranking_page
 
 CHROMIUM = os.environ.get("PAIRLEARN_CHROMIUM", "/usr/bin/chromium")
 SWITCHES = [
@@ -324,3 +327,42 @@ def test_without_a_script_everything_is_open(browser: Any, tmp_path: Path, wide:
     page.goto(path.as_uri())
     assert page.locator("details").count() == page.locator("details[open]").count() == 2 * len(LONG)
     page.close()
+
+
+# --------------------------------------------------------------------------- pages of an order and of records
+
+
+def order_page() -> str:
+    """Twenty with names that no line can break."""
+    names = [f"somebody_with_a_name_that_no_line_can_break_{k}" for k in range(20)]
+    relation = np.subtract.outer(np.arange(20.0), np.arange(20.0)).T
+    return ranking_page([(k + 1, name, 10.0 - k) for k, name in enumerate(names)], relation, "no circles")
+
+
+def match_page(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Every part of the page, with words that no line can break; what a matcher finds is put in its place."""
+    name = "somebody_with_a_name_that_no_line_can_break"
+    kinds = {f"{name}_{k}": "text" for k in range(4)}
+    shown = [page_of_records.Shown(0.5, taken, [(name, name)] * 4, f"{name} +1.5") for taken in (True, False)]
+    monkeypatch.setattr(page_of_records, "doubtful", lambda *_: shown)
+    held = Scores(np.linspace(0, 1, 40), np.where(np.arange(40) > 15, 1, -1), *np.arange(80).reshape(2, 40))
+    estimate = SimpleNamespace(estimate=0.9, low=0.8, high=0.95)
+    learnt = SimpleNamespace(
+        matcher=SimpleNamespace(trials_=[(name, 0.9)]), verdict=None, judged=[SimpleNamespace(name=name, f1=estimate)]
+    )
+    result = {"matches": 1, "threshold": 0.5, "candidates": 40, "share_of_pairs": 0.5, "kinds": kinds}
+    scored: Any = SimpleNamespace(probabilities=held.values)
+    return page_of_records.records_page("match", learnt, scored, held, result, "unknown")
+
+
+@pytest.mark.parametrize("kind", ["order", "match"])
+def test_pages_without_a_script_fit_a_phone(kind: str, open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    html = order_page() if kind == "order" else match_page(monkeypatch)
+    for width in (390, 1280):
+        page = open_page(html, width=width)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        outside = page.evaluate(BEYOND.replace("!each.closest('svg')", "!each.closest('.scroll')"))
+        assert outside == []
+        boxes = page.locator(".scroll").evaluate_all("all => all.map(e => [e.tabIndex, e.getAttribute('aria-label')])")
+        assert {tab for tab, _ in boxes} == {0}
+        assert len({label for _, label in boxes}) == len(boxes) >= page.locator("table").count()

@@ -283,3 +283,15 @@ def test_the_same_seed_gives_the_same_bits() -> None:
         return Newton(ActiveSet(tuning=FEW, seed=3)).solve(problem, FeatureOperator(Z))
 
     np.testing.assert_array_equal(solved().coefficients, solved().coefficients)
+
+
+def test_coefficients_that_miss_their_sum_are_not_spoken_of() -> None:
+    """Of one class all coefficients are 0 at first, which looks optimal but adds up to 0 instead of 1."""
+    problem, Z = problem_of("one class", 300, np.random.default_rng(0))
+    operator = FeatureOperator(np.exp(-((Z[:, None] - Z[None, :60]) ** 2).sum(axis=2)))
+    told: list[Progress] = []
+    Newton(ActiveSet(tol=1e-4, tuning=FEW)).solve(problem, operator, callback=lambda line: bool(told.append(line)))
+    assert told[0].n_support > 0
+    assert told[0].gap > 1e-4
+    stopped = Newton(ActiveSet(tol=1e-4, tuning=FEW)).solve(problem, operator, callback=lambda line: True)
+    assert is_feasible(stopped.coefficients, problem)

@@ -21,6 +21,7 @@ from pairlearn.pair_kernels import PairKernel, from_table, on_blocks, table
 from pairlearn.pairs import as_pairs
 from pairlearn.solvers import ActiveSet, PlainSMO, Problem, Solution, Status
 from pairlearn.testing import LawError, scikit
+from pairlearn.testing.estimators import training_pairs
 from pairlearn.testing.laws import try_all
 
 rng = np.random.default_rng(0)
@@ -438,6 +439,11 @@ class Columns(Plain):
         return super().decision_function(X)[:, None]
 
 
+class Inverted(Plain):
+    def predict(self, X: Any) -> Any:
+        return np.where(self.decision_function(X) > 0, -1, 1)
+
+
 class Ranks(Plain):
     def decision_function(self, X: Any) -> Any:
         return np.argsort(np.argsort(super().decision_function(X))).astype(float)
@@ -497,6 +503,7 @@ BROKEN_ESTIMATORS = {
     "returns_itself": ReturnsNothing(),
     "unfitted": NoCheck(),
     "one_value_per_pair": Columns(),
+    "predictions": Inverted(),
     "slicing": Ranks(),
     "swapping": OneSided(),
     "arrays_too": OtherArrays(),
@@ -512,6 +519,68 @@ BROKEN_ESTIMATORS = {
 @pytest.mark.parametrize("law", [law.__name__ for law in testing.ESTIMATOR_LAWS])
 def test_every_law_of_estimators_can_be_broken(law: str) -> None:
     assert broken_law(testing.check_pair_estimator, BROKEN_ESTIMATORS[law]) == law
+
+
+class InvertedSVC(pl.PairSVC, parameters="kernel base C tol"):
+    def predict(self, X: Any) -> Any:
+        return -super().predict(X)
+
+
+class InvertedRanker(pl.PairRanker, parameters="kernel base C tol"):
+    def predict(self, X: Any) -> Any:
+        return -super().predict(X)
+
+
+class InvertedOneClass(pl.OneClassPairSVM, parameters="kernel base nu tol"):
+    def predict(self, X: Any) -> Any:
+        return -super().predict(X)
+
+
+class HalvedSVR(pl.PairSVR, parameters="kernel base C tol"):
+    def predict(self, X: Any) -> Any:
+        return 0.5 * super().predict(X)
+
+
+class HalvedRidge(pl.PairRidge, parameters="kernel base alpha"):
+    def predict(self, X: Any) -> Any:
+        return 0.5 * super().predict(X)
+
+
+class InvertedMetric(pl.OnlinePseudoMetric):
+    def predict(self, X: Any) -> Any:
+        return -super().predict(X)
+
+
+@pytest.mark.parametrize(
+    "kind", [InvertedSVC, InvertedRanker, InvertedOneClass, HalvedSVR, HalvedRidge, InvertedMetric]
+)
+def test_a_prediction_that_contradicts_the_score_fails_for_every_kind_of_machine(kind: Any) -> None:
+    pairs, labels = training_pairs()
+    y = {
+        InvertedRanker: np.where(pairs.left % 3 > pairs.right % 3, 1, -1),
+        InvertedOneClass: np.ones(len(pairs)),
+    }.get(kind, labels)
+    with pytest.raises(LawError, match="predict") as broken:
+        testing.check_pair_estimator(kind(), pairs, y)
+    assert broken.value.law == "predictions"
+
+
+class NoBlocks(Plain):
+    @property
+    def score_block(self) -> Any:  # type: ignore[override]
+        raise AttributeError("score_block")
+
+
+def test_an_estimator_without_blocks_passes() -> None:
+    testing.check_pair_estimator(NoBlocks())
+
+
+def test_a_class_that_pickle_cannot_find_is_told() -> None:
+    class Local(Plain):
+        pass
+
+    with pytest.raises(LawError, match=r"'storage': pickle refuses it .*define its class in a module"):
+        testing.check_pair_estimator(Local())
 
 
 def test_a_plain_estimator_keeps_them_all() -> None:
@@ -639,7 +708,10 @@ def test_the_names_are_scikit_learns() -> None:
 def test_what_cannot_be_tried_is_refused() -> None:
     with pytest.raises(pl.errors.InputError, match=r"PairSVC is a class; check an object of it, PairSVC\(\)"):
         testing.check_pair_estimator(pl.PairSVC)
-    with pytest.raises(pl.errors.InputError, match="a dict is no estimator on pairs: it has no get_params, fit"):
+    with pytest.raises(
+        pl.errors.InputError,
+        match=r"a dict is no estimator on pairs: it has no get_params, fit.*inherit from sklearn.base.BaseEstimator",
+    ):
         testing.check_pair_estimator({})
 
 

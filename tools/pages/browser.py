@@ -2,8 +2,8 @@
 
 Every page of site/ is opened in Chromium from its file, wide, narrow and in the dark: nothing may be said on the
 console, requested from elsewhere, missing or wider than the window; text must stand out from its ground. Links are
-followed to their page and anchor, and the search must find what it should. With `--pictures` pages are
-photographed, for people to look at. Names open some pages only.
+followed to their page and anchor, the search must find what it should, and keys alone must lead there. With
+`--pictures` pages are photographed, for people to look at. Names open some pages only.
 """
 
 from __future__ import annotations
@@ -108,6 +108,8 @@ def look(site: Path, names: list[str], pictures: Path | None) -> Iterator[str]:
         for look, (width, _) in LOOKS.items():
             page.set_viewport_size({"width": width, "height": 900})
             yield from (f"search ({look}): {trouble}" for trouble in (*_searched(page, site), *said))
+        page.set_viewport_size({"width": LOOKS["wide"][0], "height": 900})
+        yield from (f"keys: {trouble}" for trouble in _keyed(page, site))
         browser.close()
 
 
@@ -128,15 +130,36 @@ def _searched(page: Any, site: Path) -> Iterator[str]:
     """Type some words and look at the answers."""
     for words, wanted in SEARCHES.items():
         page.goto((site / "index.html").as_uri())
-        if page.locator("label[for=__search].md-header__button").is_visible():
-            page.locator("label[for=__search].md-header__button").click()
-        page.locator("input.md-search__input").click()
-        page.keyboard.type(words)
         try:
+            if page.locator("label[for=__search].md-header__button").is_visible():
+                page.locator("label[for=__search].md-header__button").click()
+            page.locator("input.md-search__input").click()
+            page.keyboard.type(words)
             page.wait_for_selector(f".md-search-result__item a[href*='{wanted}']", state="attached", timeout=20_000)
         except Exception:
             found = page.eval_on_selector_all(".md-search-result__item a", "some => some.map(each => each.href)")
             yield f"{words!r} does not find {wanted} but {found[:5]}"
+
+
+def _keyed(page: Any, site: Path) -> Iterator[str]:
+    """Without a mouse: past the navigation, and by / to the search and to its first answer."""
+    page.goto((site / "index.html").as_uri())
+    page.keyboard.press("Tab")
+    if "md-skip" not in (page.evaluate("document.activeElement.className") or ""):
+        yield "the first Tab does not offer to skip the navigation"
+    page.keyboard.press("/")
+    page.wait_for_timeout(300)
+    page.keyboard.type(next(iter(SEARCHES)))
+    if page.evaluate("document.activeElement.className.includes('md-search__input')") is not True:
+        yield "/ does not lead to the search"
+        return
+    page.wait_for_selector(".md-search-result__item a", state="attached", timeout=20_000)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    try:
+        page.wait_for_url(lambda address: "index.html" not in address, timeout=10_000)
+    except Exception:
+        yield "Enter does not open the first answer of the search"
 
 
 def main() -> int:

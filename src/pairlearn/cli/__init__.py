@@ -18,12 +18,20 @@ from collections.abc import Sequence
 
 __all__ = ["main"]
 
+CLOSED = 141
+"""Exit code where whoever read the output has enough of it, as in `pairlearn … | head`; a shell says the same."""
+
 
 def stopped() -> str:
     """What a command says that Ctrl-C has ended: which files it has written before."""
     writing = sys.modules.get("pairlearn.data.writing")
     files = [] if writing is None else list(dict.fromkeys(path.name for path in writing.WRITTEN))
     return f"stopped; written before: {', '.join(files)}" if files else "stopped; no result was written"
+
+
+def _drop_output() -> None:
+    """What is left of it must not fail once more when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main(args: Sequence[str] | None = None) -> None:
@@ -42,19 +50,18 @@ def main(args: Sequence[str] | None = None) -> None:
         print(stopped(), file=sys.stderr)
         code = 130
     except BrokenPipeError:
-        # Whoever read the output has enough of it, as in `pairlearn … | head`.
-        sys.stderr.close()
-        sys.exit(141)
+        code = CLOSED
     except OSError as error:
         print(f"error: cannot write to standard output: {error.strerror}", file=sys.stderr)
-        # What is left of it must not fail once more when Python ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         code = 1
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich", "polars"):
             raise
         print(f"error: the command line needs {error.name}: pip install 'pairlearn[cli]'", file=sys.stderr)
         sys.exit(1)
+    if code == CLOSED:
+        _drop_output()
     if args is None:
         # Only Python's own end is left to interrupt, which would answer with a traceback.
         signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from pairlearn._version import __version__
-from pairlearn.cli import stopped
+from pairlearn.cli import CLOSED, stopped
 from pairlearn.cli.options import HELP, spread, steps
 
 
@@ -173,7 +173,7 @@ def _mendable() -> Iterator[None]:
         print(stopped(), file=sys.stderr)
         raise typer.Exit(130) from None
     except BrokenPipeError:
-        raise
+        raise typer.Exit(CLOSED) from None  # Click would call it an error
     except (InputError, MemoryError, OSError, ImportError) as error:
         text = " ".join(str(error).split()) or type(error).__name__
         print(f"error: {text}", file=sys.stderr)

@@ -131,9 +131,14 @@ class Run:
                 check_target(path, force=force)
 
     def check_models(self, *paths: Path | None, force: bool) -> None:
-        """The same for models, which are no text for standard output."""
+        """The same for models, which are no text for standard output and no other format than their own."""
+        from pairlearn import persist
+
         if "-" in map(str, paths):
             raise InputError("a model cannot be written to standard output; name a file")
+        for path in paths:
+            if path is not None:
+                persist.check_ending(path)
         self.check_outputs(*paths, force=force)
 
     def check_table(self, path: Path | None, *, force: bool) -> None:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 from queue import Empty, Full, Queue
 from threading import Thread
@@ -120,12 +121,13 @@ class _Text:
         self._file, self._ending, self._begun = file, ending, False
 
     def add(self, frame: polars.DataFrame) -> None:
+        # Polars would write to the file itself, and its errors tell nothing apart: a closed pipe, a full disk.
+        lines = BytesIO()
         if self._ending == ".jsonl":
-            frame.write_ndjson(self._file)
+            frame.write_ndjson(lines)
         else:
-            frame.write_csv(
-                self._file, include_header=not self._begun, separator="\t" if self._ending == ".tsv" else ","
-            )
+            frame.write_csv(lines, include_header=not self._begun, separator="\t" if self._ending == ".tsv" else ",")
+        self._file.write(lines.getbuffer())
         self._begun = True
 
     def end(self, *, whole: bool) -> None:

@@ -42,7 +42,7 @@ from typing import Any
 import numpy as np
 
 from pairlearn.errors import InputError
-from pairlearn.evaluation.measures import FnmrAtFmr, Measure, Rate, as_measure
+from pairlearn.evaluation.measures import CurveMeasure, FnmrAtFmr, Measure, Rate, as_measure
 from pairlearn.evaluation.rates import det_curve
 from pairlearn.evaluation.resampling.influence import WeightedCurve
 from pairlearn.evaluation.resampling.limits import counted_limits, half_width, plain_limits, share_limits
@@ -151,7 +151,7 @@ class Sample:
         # The same order for both, so that a weight belongs to the same pair.
         theirs = replace(self, scores=other[self.rows])
         estimate = _checked(measure, self.scores) - _checked(measure, theirs.scores)
-        if np.array_equal(self.scores.values, theirs.scores.values):
+        if _same_whatever_is_drawn(self.scores.values, theirs.scores.values, measure):
             return self.described(0.0, (0.0, 0.0), Spread.none())
         spread = self.options.spread(self.statistic(measure).minus(theirs.statistic(measure)), self.units)
         half = half_width(spread, self.options.level) if spread.variance > 0 else self.counted_width(measure)
@@ -207,6 +207,24 @@ class Sample:
             return self.options.spread(Statistic(lambda weights: curve(weights).fnmrs_at(fmr), needed), self.units)
         points = (self.statistic(FnmrAtFmr(float(at))) for at in fmr)
         return Spread.stacked([self.options.spread(point, self.units) for point in points])
+
+
+def _same_whatever_is_drawn(values: Floats, others: Floats, measure: Measure) -> bool:
+    """Whether the measure of these and of those values is one number on any pairs; a curve knows their order only.
+
+    >>> from pairlearn.evaluation import EER, FmrAt
+    >>> values = np.array([0.1, 0.2, 0.2])
+    >>> [_same_whatever_is_drawn(values, 3 * values, measure) for measure in (EER(), FmrAt(0.1))]
+    [True, False]
+    """
+    if isinstance(measure, CurveMeasure):
+        return np.array_equal(_places(values), _places(others))
+    return np.array_equal(values, others)
+
+
+def _places(values: Floats) -> Ints:
+    """The place of each value among all that differ, (n,)."""
+    return np.unique(values, return_inverse=True)[1]
 
 
 def _rising_rows(scores: Scores) -> Ints:

@@ -27,7 +27,7 @@ from pairlearn.kernels.rows import is_positive
 from pairlearn.linalg.held import held_bytes
 from pairlearn.linalg.room import give_back
 from pairlearn.machines.parameters import constructor, parameter
-from pairlearn.machines.resuming import Journey, Store
+from pairlearn.machines.resuming import WARM, Journey, Store
 from pairlearn.machines.start import carry_over
 from pairlearn.machines.symmetry import Mirrored, sign_of
 from pairlearn.machines.training import Scale, Training, refuse_ignored_blocks
@@ -43,18 +43,16 @@ from pairlearn.solvers.start import feasible
 from pairlearn.types import Bools, Examples, Floats, Ints
 
 ADVICE = {
-    Status.ROUNDING: "kernel values or C are too large for float64 to do better: look at its scores before you use it, "
-    "scale the examples or lower C",
-    Status.STALLED: "no method gets further: look at its scores before you use it, scale the examples, lower C or "
+    Status.ROUNDING: "float64 has too few digits for such kernel values to do better: look at its scores before you "
+    "use it, scale the examples or {softer}",
+    Status.STALLED: "no method gets further: look at its scores before you use it, scale the examples, {softer} or "
     "allow a larger tol",
 }
-OVERFLOW = "values of this kernel overflow on these pairs, so that nothing can be learnt; scale the examples"
 """What to do about a fit that ended above its tolerance, where starting again from there does not help."""
-
-
+OVERFLOW = "values of this kernel overflow on these pairs, so that nothing can be learnt; scale the examples"
 CONSTANT = (
-    "nothing was learnt: there are 0 support pairs, and every pair is given {:.6g}. Give a smaller tol, a larger C or "
-    "a smaller epsilon, or look at whether the targets differ at all"
+    "nothing was learnt: there are 0 support pairs, and every pair is given {value:.6g}. Give a smaller tol or "
+    "{harder}, or look at whether the targets differ at all"
 )
 GRACE = 2.0
 """Seconds beyond 1.2 × its time budget that a fit may take without a word."""
@@ -71,6 +69,9 @@ class PairMachine(BaseEstimator):
     Its attributes with a type are the parameters that machines have in common; a machine lists the ones that it takes,
     with its own, in the order of its signature: `class PairSVC(PairMachine, parameters="kernel base C … * solver")`.
     """
+
+    _softer, _harder = "lower C", "a larger C or a smaller epsilon"
+    """What makes a function smoother, or lets it follow the pairs more closely, in the parameters of the machine."""
 
     kernel: str | PairKernel = parameter(default="tensor_metric", kw_only=False)
     base: Any = parameter(default="linear", kw_only=False)
@@ -141,7 +142,7 @@ class PairMachine(BaseEstimator):
         start = self._start(training, problem, scale) if resumed is None else resumed
         solution = journey.end(solve(self, problem, operation, start, training.clock, journey))
         self.n_runs_, self.total_seconds_ = journey.state.runs, journey.seconds
-        self._keep(solution, problem, operation, training, scale)
+        self._keep(solution, problem, operation, training, scale, resumes=journey.resumes)
         return solution
 
     def _start(self, training: Training, problem: Problem, scale: Scale = ONE) -> Floats | None:
@@ -152,7 +153,14 @@ class PairMachine(BaseEstimator):
         return feasible(np.zeros(len(problem)), problem) if problem.total else None
 
     def _keep(
-        self, solution: Solution, problem: Problem, operation: Operation, training: Training, scale: Scale = ONE
+        self,
+        solution: Solution,
+        problem: Problem,
+        operation: Operation,
+        training: Training,
+        scale: Scale = ONE,
+        *,
+        resumes: str = WARM,
     ) -> None:
         """Keep the support pairs and their examples only.
 
@@ -174,20 +182,19 @@ class PairMachine(BaseEstimator):
         self.plan_ = operation.used(max(solution.taken, theta.nbytes + held_bytes(self.function_, training.pairs)))
         self.path_ = solution.path
         note_features(self, training.pairs)
-        self._record(solution, len(support), training.clock.seconds)
+        self._record(solution, len(support), training.clock.seconds, resumes)
 
-    def _record(self, solution: Solution | Outcome, n_support: int, seconds: float) -> None:
-        """How the fit ended, with a word to the user unless it converged on something."""
+    def _record(self, solution: Solution | Outcome, n_support: int, seconds: float, resumes: str = WARM) -> None:
+        """How the fit ended, with a word to the user unless it converged on something: `resumes` says how to go on."""
         self.kkt_gap_, self.fit_status_, self.objective_ = solution.gap, str(solution.status), solution.objective
         self.n_support_, self.n_iter_, self.history_ = n_support, len(solution.history), solution.history
         self.fit_seconds_ = seconds
         self.fit_verdict_ = self._verdict(solution)
         if solution.status is not Status.CONVERGED:
-            again = "warm_start=True continues" if self.checkpoint is None else "the same fit again continues"
-            advice = ADVICE.get(solution.status, f"the model is usable, and {again} from here")
-            warn_user(f"{self.fit_verdict_}; {advice}", ConvergenceWarning)
+            advice = ADVICE.get(solution.status, f"the model is usable, and {resumes}")
+            warn_user(f"{self.fit_verdict_}; {advice.format(softer=self._softer)}", ConvergenceWarning)
         elif n_support == 0:
-            warn_user(CONSTANT.format(self.function_.bias), ConstantWarning)
+            warn_user(CONSTANT.format(value=self.function_.bias, harder=self._harder), ConstantWarning)
 
     def _verdict(self, solution: Solution | Outcome) -> str:
         """How the fit ended, in words: what stopped it where, and why so late if it took far more than its time."""

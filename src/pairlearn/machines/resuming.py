@@ -33,6 +33,12 @@ DERIVED = ("labels", "weights")
 """Parts that other parameters change too, so that they are named only where nothing else differs."""
 SHARE = 0.01
 """Of the time that may go into writing: after one that took long the next comes later."""
+WARM = "warm_start=True continues from here"
+AGAIN = "the same fit again continues from here"
+ANEW = (
+    "the same fit again starts anew, for Newton's method and the interior point put nothing by before their end; "
+    "warm_start=True continues from here"
+)
 PER_PAIR = 48
 """Bytes per support pair of what is put by: its number and coefficient, the same for the file, and the file."""
 
@@ -118,6 +124,13 @@ class Journey(Keeper):
     def start(self, problem: Problem) -> Floats | None:
         """Where an earlier run ended; None for the first one, or for one that found nothing."""
         return self.before.theta(problem) if self.before.begun else None
+
+    @property
+    def resumes(self) -> str:
+        """How a fit that was broken off goes on, in words."""
+        if self.store is None:
+            return WARM
+        return AGAIN if self.state.begun else ANEW
 
     # -- on the way
 

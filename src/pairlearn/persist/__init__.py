@@ -27,12 +27,21 @@ from pairlearn.scorers.scorer import as_scorer
 
 VERSION = 2
 """2 since 0.2: notes, pipelines and galleries; the checksum covers the whole document. 1 is still read."""
+FOREIGN = frozenset(
+    (
+        *(".pkl", ".pickle", ".joblib", ".skops", ".onnx", ".pmml", ".pt", ".pth", ".h5", ".hdf5"),
+        *(".json", ".jsonl", ".npy", ".npz", ".csv", ".tsv", ".parquet", ".txt", ".html"),
+        *(".zip", ".gz", ".bz2", ".xz", ".zst"),
+    )
+)
+"""Endings that promise another format."""
 MODEL = Format("model", VERSION, "take a copy or save the model again")
 
 
 def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None) -> None:
     """Save a fitted model to one file, all or nothing: if it fails, an older file stays as it was.
 
+    Whatever its name, the file is a safetensors file; names that promise another format (.pkl, .npz, …) are refused.
     A `callback` or `progress` is not saved; a loaded model has none. A Gram given as `base` is saved as its kernel.
     `about` holds notes that `read_about` gives back: text, numbers, booleans, None, lists and dictionaries of these.
 
@@ -43,10 +52,25 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
     ...     pl.load(path)
     EuclidBaseline(threshold=-2.5)
     """
+    check_ending(path)
     _check_kind(model)
     tensors: Tensors = {}
     parts = {"about": check_notes(about), "content": _content(model, tensors)}
     MODEL.write(path, parts, tensors)
+
+
+def check_ending(path: str | Path) -> None:
+    """Refuse names of model files that promise another format, by which somebody would open them.
+
+    >>> check_ending("model.pkl")
+    Traceback (most recent call last):
+    pairlearn.errors.InputError: model.pkl would be a safetensors file, which is not what .pkl means; name it \
+model.safetensors
+    """
+    ending = Path(path).suffix
+    if ending.lower() in FOREIGN:
+        better = Path(path).with_suffix(".safetensors")
+        raise InputError(f"{path} would be a safetensors file, which is not what {ending} means; name it {better}")
 
 
 def _content(model: Any, tensors: Tensors) -> dict[str, Any]:

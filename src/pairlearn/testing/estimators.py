@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,6 +23,9 @@ from pairlearn.pairs import Pairs, all_pairs
 from pairlearn.testing.laws import Law, LawError, require, require_close, require_error, sample, try_all
 from pairlearn.testing.scikit import LEARNING, try_scikit
 from pairlearn.types import Floats, Ints
+
+ROOM = 0.01
+"""Share of the largest score within which predict may round either way: one-class machines leave a margin."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,6 +81,10 @@ def check_pair_estimator(
     Without pairs it is fitted on 66 pairs of 12 examples of 4 classes in three dimensions, labelled +1 (same class) and
     −1; pass others, of rows of numbers, where the estimator needs them (y antisymmetric for a ranker).
 
+    An estimator needs get_params (`sklearn.base.BaseEstimator` has it), fit and decision_function. `predict` and
+    `score_block` are tried where it has them: labels follow the sign of decision_function (of what it is above a
+    `threshold`, where there is one), predictions of a regressor are its values, a block holds the scores of its pairs.
+
     >>> import pairlearn as pl
     >>> pl.testing.check_pair_estimator(pl.PairSVC())
     """
@@ -90,13 +97,22 @@ def check_pair_estimator(
     try_scikit(trial.estimator, left_out, data=not fit_params)
 
 
+NEEDED = {
+    "get_params": "inherit from sklearn.base.BaseEstimator",
+    "fit": "write fit(X, y), which learns from pairs and returns self",
+    "decision_function": "write decision_function(X), one number for each pair, larger for more alike",
+}
+"""Methods that every estimator on pairs has, and what to do without one."""
+
+
 def _check_estimator(estimator: Any) -> None:
     """Refuse what cannot be tried at all: a class, or something without the methods of an estimator on pairs."""
     if isinstance(estimator, type):
         raise InputError(f"{estimator.__name__} is a class; check an object of it, {estimator.__name__}()")
-    missing = [name for name in ("get_params", "fit", "decision_function") if not hasattr(estimator, name)]
+    missing = [name for name in NEEDED if not hasattr(estimator, name)]
     if missing:
-        raise InputError(f"a {type(estimator).__name__} is no estimator on pairs: it has no {', '.join(missing)}")
+        kind, advice = type(estimator).__name__, "; ".join(NEEDED[name] for name in missing)
+        raise InputError(f"a {kind} is no estimator on pairs: it has no {', '.join(missing)}; {advice}")
 
 
 def _seeded(estimator: Any) -> Any:
@@ -152,6 +168,35 @@ def one_value_per_pair(trial: Trial) -> None:
     require(bool(np.isfinite(found).all()), "NaN or infinity among the scores")
 
 
+def predictions(trial: Trial) -> None:
+    """predict, where there is one, says what the scores say: the value of a regressor, else the class by its sign."""
+    if not hasattr(trial.model, "predict"):
+        return
+    scores, found = trial.model.decision_function(trial.pairs), np.asarray(trial.model.predict(trial.pairs))
+    if is_regressor(trial.model):
+        require_close(found, scores, "predict, beside decision_function")
+        return
+    low, high = getattr(trial.model, "classes_", (-1, 1))
+    wrong = min((_on_the_wrong_side(found, scores, cut, high) for cut in _cuts(trial.model)), key=len)
+    if len(wrong):
+        at = (
+            f"{found[wrong[0]]} where decision_function is {scores[wrong[0]]:.6g}, so for {len(wrong)} of {len(scores)}"
+        )
+        raise LawError(f"predict is {at} pairs; it must be {high} where that is > 0, else {low}")
+
+
+def _cuts(model: Any) -> list[float]:
+    """Where predict may change: at 0, or at a threshold of the scores that was learnt or given."""
+    known = (getattr(model, name, None) for name in ("threshold_", "threshold"))
+    return [0.0, *(float(each) for each in known if each is not None)]
+
+
+def _on_the_wrong_side(found: Any, scores: Floats, cut: float, high: Any) -> Ints:
+    """Places of pairs whose class is not that of their side of the cut, but for those that are near it."""
+    clear = np.abs(scores - cut) > ROOM * np.abs(scores).max()
+    return np.flatnonzero(clear & ((found == high) != (scores > cut)))
+
+
 def slicing(trial: Trial) -> None:
     """The score of a pair does not depend on the others: no ranks and no means over the scored pairs."""
     chosen = sample(len(trial.pairs), min(len(trial.pairs), 7))
@@ -180,7 +225,12 @@ def arrays_too(trial: Trial) -> None:
 
 
 def blocks(trial: Trial) -> None:
-    """score_block(probe, gallery) holds the scores of all pairs of probe and gallery, (p, g), or is refused."""
+    """score_block(probe, gallery) holds the scores of all pairs of probe and gallery, (p, g), or is refused.
+
+    An estimator may have none: `pairlearn.scorers` then asks decision_function.
+    """
+    if not hasattr(trial.model, "score_block"):
+        return
     probe, gallery = trial.pairs.examples[:3], trial.pairs.examples[2:6]
     left, right = (place.ravel() for place in np.meshgrid(np.arange(3), np.arange(2, 6), indexing="ij"))
     expected = trial.model.decision_function(Pairs(trial.pairs.examples, left, right)).reshape(3, 4)
@@ -200,7 +250,10 @@ def repetition(trial: Trial) -> None:
 
 def storage(trial: Trial) -> None:
     """Pickled and read back, it gives the same scores."""
-    back = pickle.loads(pickle.dumps(trial.model))
+    try:
+        back = pickle.loads(pickle.dumps(trial.model))
+    except (AttributeError, TypeError, pickle.PicklingError) as error:
+        raise LawError(f"pickle refuses it ({error}); define its class in a module, keep no open files") from error
     expected = trial.model.decision_function(trial.pairs)
     require_close(back.decision_function(trial.pairs), expected, "scores after pickling", 1e-12)
 
@@ -233,7 +286,7 @@ def wrong_shapes(trial: Trial) -> None:
 
 
 ESTIMATOR_LAWS: tuple[Law, ...] = (
-    *(parameters, settable, returns_itself, unfitted, one_value_per_pair),
+    *(parameters, settable, returns_itself, unfitted, one_value_per_pair, predictions),
     *(slicing, swapping, arrays_too, blocks, repetition, storage, purity, missing_values, wrong_shapes),
 )
 """What `check_pair_estimator` tries, in this order."""

@@ -19,6 +19,7 @@ from pairlearn.cli.steps import selecting
 from pairlearn.errors import InputError
 from pairlearn.selection.search.clock import Clock
 from pairlearn.selection.search.development import Development, Rung, pairs_of
+from pairlearn.selection.search.finish import Finish
 from pairlearn.selection.search.journal import NAME, Journal
 from pairlearn.selection.search.record import Winner
 from pairlearn.selection.search.results import Result, better_half, promising
@@ -354,6 +355,25 @@ def test_ctrl_c_leaves_the_best_machine_so_far() -> None:
     assert np.isfinite(search.decision_function(pl.all_pairs(X[:5]))).all()
     with pytest.raises(KeyboardInterrupt):
         pl.StagedSearch(**SMALL, progress=stopping_after(0, KeyboardInterrupt())).fit(X, CLASSES)
+
+
+def test_a_second_ctrl_c_tests_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the final fit has found until then is kept; a rate of it would be taken for that of the choice."""
+    fitted, sizes = Finish._fitted, []
+
+    def broken_off(self: Finish, data: Any, size: Size, until: Any) -> Any:
+        found = fitted(self, data, size, until)
+        found.machine.fit_status_ = "interrupted"
+        sizes.append(size)
+        return found
+
+    monkeypatch.setattr(Finish, "_fitted", broken_off)
+    stop = stopping_after(4, KeyboardInterrupt())
+    search = pl.StagedSearch(**SMALL, test_share=0.3, progress=stop).fit(X, CLASSES)
+    assert len(sizes) == 1
+    assert search.record_["test"] is search.record_["refit"] is None
+    assert search.test_scores_ == {}
+    assert "the final fit was broken off, so nothing was tested" in search.record_["notes"]
 
 
 def test_machines_broken_off_before_the_splits_of_baselines_share_fewer(

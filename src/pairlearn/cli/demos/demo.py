@@ -32,14 +32,15 @@ HERE = "@/"
 class Demo:
     """What it shows, its tables by file name, the commands, and what is told of their answers; the page comes last.
 
-    In commands `@/` is the folder of the tables; what they write goes to the current folder.
+    In commands `@/` is the folder of the tables; what they write goes to the current folder, under names that no other
+    demonstration uses: somebody may type those of all.
     """
 
     title: str
     tables: Callable[[int], Mapping[str, Any]]
     commands: tuple[str, str, str]
     tell: Callable[[Console, Path, Results], None]
-    page: str = "report.html"
+    page: str
 
 
 def find(name: str) -> Demo:

@@ -167,7 +167,8 @@ DEMO = Demo(
         "fit @/train.csv --class-column digit --base rbf --C 10 --out digits.safetensors",
         "score digits.safetensors @/test.csv @/pairs.csv --class-column digit --out scores.csv",
         "evaluate pairlearn=scores.csv --examples @/test.csv --class-column digit --images @/pictures "
-        "--report report.html",
+        "--report digits.html",
     ),
     tell,
+    "digits.html",
 )

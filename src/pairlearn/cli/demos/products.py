@@ -150,8 +150,9 @@ DEMO = Demo(
     tables,
     (
         "match @/shop.csv @/catalogue.csv --review review.csv --out guessed.csv",
-        "match @/shop.csv @/catalogue.csv --labels @/labels.csv --report report.html --save-model matcher.safetensors",
+        "match @/shop.csv @/catalogue.csv --labels @/labels.csv --report records.html --save-model matcher.safetensors",
         "match @/delivery.csv @/catalogue.csv --model matcher.safetensors --out delivered.csv",
     ),
     tell,
+    "records.html",
 )

@@ -22,6 +22,7 @@ from rich.table import Table
 
 import pairlearn as pl
 from pairlearn.cli.comparison import MODEL, show_verdict, titled
+from pairlearn.cli.steps.fitting import refuse_ignorant
 from pairlearn.cli.terminal import percent, progress_bar, say, table
 from pairlearn.data.layout import Columns
 from pairlearn.data.tables import ExampleTable
@@ -35,6 +36,8 @@ from pairlearn.selection.search.staged import RECORD
 from pairlearn.words import counted
 
 PLOT = "eer-per-stage.png"
+BROKEN_OFF = "interrupted"
+"""Status of a final fit that a second Ctrl-C ended."""
 NO_TEST = (
     "No verdict: there was no final test. --test-share 0.2 keeps a fifth of the classes for it; they must be two at "
     "least, and leave four to learn from and choose by."
@@ -100,6 +103,8 @@ def search(staged: Any, given: ExampleTable, console: Console) -> None:
         # joblib reports in length how it ends its processes after Ctrl-C.
         warnings.filterwarnings("ignore", message="Failed to kill subprocesses")
         staged.set_params(progress=report).fit(_examples(given), given.required_classes())
+    if staged.best_estimator_.fit_status_ == BROKEN_OFF:
+        refuse_ignorant(staged.best_estimator_)
 
 
 @contextmanager
@@ -130,7 +135,7 @@ def show(console: Console, record: dict[str, Any]) -> None:
     say(console, _chosen_line(record), lead="chosen")
     say(console, record["validation"], lead="validation:")
     if record["test"] is None:
-        say(console, NO_TEST)
+        say(console, NO_TEST if record["fit"]["status"] != BROKEN_OFF else "No verdict: the final fit was broken off.")
     else:
         _show_test(console, record["test"], record["objective"])
         late = [name for name, why in record["test"]["skipped"].items() if why == "no time"]

@@ -10,8 +10,13 @@ from pairlearn.data.files.bounds import MOST_LINE
 from pairlearn.errors import InputError
 from pairlearn.words import sized
 
-UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-"""First bytes of text in UTF-16."""
+MARKS = {
+    b"\xff\xfe\x00\x00": "UTF-32",
+    b"\x00\x00\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
+"""First bytes of text in other encodings; the first that fits counts, for one mark begins like another."""
 
 
 def lines_of(name: object, file: IO[bytes]) -> Iterator[str]:
@@ -31,8 +36,9 @@ def lines_of(name: object, file: IO[bytes]) -> Iterator[str]:
 
 
 def _decoded(name: object, number: int, line: bytes) -> str:
-    if number == 1 and line.startswith(UTF_16):
-        raise InputError(f"{name} is text in UTF-16; save it as UTF-8")
+    other = next((kind for mark, kind in MARKS.items() if line.startswith(mark)), None) if number == 1 else None
+    if other is not None:
+        raise InputError(f"{name} is text in {other}; save it as UTF-8")
     try:
         return line.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from pairlearn.errors import InputError, TooLargeError
+from pairlearn.errors import InputError, TooLargeError, warn_user
 from pairlearn.kernels.rows import is_positive
 from pairlearn.machines.training import Scale, Training
 from pairlearn.operators.base import PairOperator
@@ -21,6 +25,8 @@ Choice = tuple[tuple[float, float], ...]
 """(α, root mean squared error of what is left out, in the unit of the targets) of every α that was tried."""
 DECADES = np.arange(-4.0, 2.5, 0.5)
 """Powers of ten that "auto" tries, times the mean K(i, i)."""
+LONG = 20.0
+"""Seconds of a choice that is worth a word before."""
 UNFIT = (
     "leaving out in closed form, and a choice of alpha by it, takes all pairs of two tables, each once and with equal "
     'weights, and a kernel that is a product of one base value of either side ("tensor"); give alpha a number, or '
@@ -75,14 +81,31 @@ class Prepared:
 
     def choice(self, basis: Eigenbasis, alpha: Any, unseen: Setting) -> Choice:
         """The errors of all candidates."""
-        alphas, weight = self.candidates(alpha), float(self.weights[0])
-        found = self.scale.size * Grid.of(basis, self.targets).errors([alpha / weight for alpha in alphas], unseen)
+        alphas, grid = self.candidates(alpha), Grid.of(basis, self.targets)
+        ridges = [alpha / float(self.weights[0]) for alpha in alphas]
+        if unseen == "both":
+            foretell(grid, ridges)
+        found = self.scale.size * grid.errors(ridges, unseen)
         return tuple(zip(alphas, found.tolist(), strict=True))
 
     def left_out(self, basis: Eigenbasis, alpha: float, unseen: Setting) -> Floats:
         """The answer of every pair, (n,), by what is learnt without it or without its examples."""
         answers = Grid.of(basis, self.targets).left_out(alpha / float(self.weights[0]), unseen)
         return self.scale.centre + self.scale.size * answers[basis.sandwich.rows, basis.sandwich.cols]
+
+
+def foretell(grid: Grid, alphas: Sequence[float]) -> None:
+    """A word before a choice that takes long: the seconds of one example of the smaller table, times all of them."""
+    rows = min(grid.targets.shape)
+    began = perf_counter()
+    deque(islice(SETTINGS["both"](grid, alphas), len(alphas)), maxlen=0)
+    expected = rows * (perf_counter() - began)
+    if expected > LONG:
+        warn_user(
+            f'choosing among {len(alphas)} alpha with unseen="both" takes about {expected:,.0f} s, a decomposition for '
+            f'each of {rows:,} examples; give fewer alpha, or choose with unseen="left" or "right"',
+            UserWarning,
+        )
 
 
 def check_alpha(alpha: Any) -> None:

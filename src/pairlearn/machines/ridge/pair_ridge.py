@@ -40,6 +40,7 @@ class PairRidge(
     tol : largest violation of an equation at which the solver stops, in spreads of the targets; so is `kkt_gap_`. The
         relative residual of the system is below it.
     unseen : what is left out where alpha is chosen: "pair", or all pairs of its "left", its "right" or "both" examples.
+        "both" is the slow one, a decomposition for every example of the smaller table; it warns where that takes long.
     time_budget, memory_budget, warm_start, callback : as in PairSVC; a choice of alpha takes the time that it takes.
 
     Attributes
@@ -60,6 +61,8 @@ class PairRidge(
     >>> model.path_, bool(np.abs(model.predict(pairs) - y).max() < 0.01)
     ('eigenbasis', True)
     """
+
+    _softer, _harder = "raise alpha", "a smaller alpha"
 
     alpha: float | Sequence[float] | Literal["auto"] = parameter(default=1.0, kw_only=False)
     tol: float = 1e-4

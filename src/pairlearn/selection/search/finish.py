@@ -127,6 +127,8 @@ class Finish:
         alone = self.tail(sizes[place])._replace(refit=0.0)
         found = self._fitted(self.runner.data, sizes[place], self._until(alone))
         for size in sizes[place + 1 :]:
+            if found.machine.fit_status_ == Status.INTERRUPTED:
+                break
             if not self._affordable(self.tail(size)):
                 self.runner.notes.append(f"final fit on {found.size}: no time for {size}")
                 break
@@ -172,8 +174,14 @@ class Finish:
             return Fitted(attach_baselines(machine.fit(stack.pairs, stack.labels), stack), training, size)
 
     def test(self, found: Fitted) -> tuple[dict[str, Scores], dict[str, str]]:
-        """Scores of the machine and of every baseline on the held classes, and why baselines were left out."""
+        """Scores of the machine and of every baseline on the held classes, and why baselines were left out.
+
+        A second Ctrl-C ended the final fit: what it left is kept, but a test of it would judge nobody's choice.
+        """
         if self.held is None:
+            return {}, {}
+        if found.machine.fit_status_ == Status.INTERRUPTED:
+            self.runner.notes.append("the final fit was broken off, so nothing was tested")
             return {}, {}
         pairs, labels = pairs_of(self.held.examples, self.held.classes, FINAL_PAIRS, seed=self.runner.data.seed)
         if abs(int(labels.sum())) == len(labels):
@@ -213,6 +221,8 @@ class Finish:
     def refit(self, tested: Fitted) -> Fitted:
         """The same setting on all classes, those of the test too, as far as there is time; else the tested one."""
         assert self.held is not None
+        if tested.machine.fit_status_ == Status.INTERRUPTED:
+            return tested
         runner, sizes = self.runner, self._sizes_of_refit()
         left, least = runner.clock.left(runner.clock.budget), self._widened(tested.size)
         wider = [each for each in sizes if each.n_examples >= least.n_examples]

@@ -31,6 +31,8 @@ from pairlearn.types import Floats
 
 GAIN = 1e-2
 """Share of the objective below which a step gains little."""
+ASTRAY = 0.5
+"""Share of what θ adds up to by which θ_h may miss it and still be spoken of: at first it may be 0 throughout."""
 FREE = 0.5
 """Share of the pairs on their ramps that stay on them however narrow they are, from which on none narrower follow."""
 
@@ -146,7 +148,7 @@ class Descent:
         rest = self.theta - self.c
         moved = self.operator @ rest
         own = self.v - moved
-        self.gap = box.gap(self.theta, own, p.constrained)
+        self.gap = box.gap(self.theta, own, p.constrained) if self._is_near else np.inf
         self.objective = box.objective(self.theta, p.linear, own)
         self._note()
         db = self._turn(rest, moved)
@@ -157,8 +159,16 @@ class Descent:
         self.bias += length * db
         return length * float(np.sqrt(dv @ dv / len(dv))), gain
 
+    @property
+    def _is_near(self) -> bool:
+        """Whether θ_h is near to what it has to add up to: all 0 looks like an optimum where they must not be."""
+        total = self.problem.total or 0.0
+        return abs(float(self.theta.sum()) - total) <= ASTRAY * abs(total) or total == 0.0
+
     def _note(self) -> None:
         """Keep θ_h where a share of it is better than all before."""
+        if not self._is_near:
+            return
         _, reached = best_share(self.problem, self.theta, self.objective)
         if reached < self.least:
             self.best, self.least = self.theta.copy(), reached
@@ -217,7 +227,9 @@ class Descent:
         return t, -begin
 
     def _report(self) -> bool:
-        """A line of the history; whether the user wants to stop."""
+        """A line of the history; whether the user wants to stop. Of coefficients that are none there is no line."""
+        if not self._is_near:
+            return False
         line = Progress(
             iteration=0,
             gap=self.gap,

@@ -125,6 +125,8 @@ class _Run:
                 return status
             z = self._projected(inverse, ones)
             before, power = power, float(z @ self.residual)
+            if not power > 0:
+                return Status.ROUNDING  # nothing is left but rounding, and its direction is none
             direction = z + (power / before) * direction
 
     def _projected(self, inverse: Preconditioner, ones: Floats | None) -> Floats:
