@@ -86,7 +86,8 @@ def select(
     Every baseline runs beside the machines, and a machine that does not beat them says so. Ctrl-C ends the search and
     keeps the best machine so far.
     """
-    options = dict(locals())
+    unused = () if pairs is not None else ("task", "unseen", "right_options", "pair_options")
+    options = {name: value for name, value in locals().items() if name not in (*unused, "unused")}
     memory = memory_bytes(memory_budget)
     from pairlearn.cli.comparison import verdict
     from pairlearn.cli.run import Run
