@@ -140,7 +140,7 @@ class KISSMEBaseline(QuadraticBaseline):
     def _projection(self, training: TrainingRows) -> Projection:
         (positive, beside), (negative, besides) = (self._precision(training, sign) for sign in (1, -1))
         values, vectors = eigh(positive - negative)
-        rest = np.full(training.dimension - len(values), beside - besides)
+        rest = np.full(training.dimension if training.dimension > len(values) else 0, beside - besides)
         values = np.concatenate([values, rest])
         self.minus_ = np.maximum(values, 0.0) if self.clip else values
         self.plus_, self.offset_ = np.zeros_like(values), 0.0

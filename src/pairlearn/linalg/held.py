@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import FunctionType, MethodType, ModuleType
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -42,13 +42,13 @@ def _arrays(thing: Any, seen: set[int]) -> Iterator[Any]:
 
 
 def _parts(thing: Any) -> list[Any]:
-    """What a container holds or an object knows, one that can be called too; nothing of a class or a function."""
+    """What a container holds or an object knows; nothing of a class, a module, or a function, compiled ones included.
+
+    Kernels can be called and hold arrays; what else can be called and is not ours leads through all of a compiler.
+    """
     if isinstance(thing, Mapping):
         return list(thing.values())
     if isinstance(thing, (tuple, list)):
         return list(thing)
-    return (
-        []
-        if isinstance(thing, (type, FunctionType, MethodType, ModuleType))
-        else list(getattr(thing, "__dict__", {}).values())
-    )
+    foreign = callable(thing) and not type(thing).__module__.startswith("pairlearn.")
+    return [] if foreign or isinstance(thing, (type, ModuleType)) else list(getattr(thing, "__dict__", {}).values())
