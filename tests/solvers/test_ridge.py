@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pairlearn.operators.dense import DenseOperator
 from pairlearn.operators.sandwich import Sandwich
 from pairlearn.solvers import Progress
-from pairlearn.solvers.ridge import ConjugateGradients, Grid, Setting, System, fills
+from pairlearn.solvers.ridge import ConjugateGradients, Grid, Setting, System, fills, preconditioners
 from pairlearn.solvers.splitting.eigenbasis import Eigenbasis
 
 rng = np.random.default_rng(0)
@@ -36,7 +36,34 @@ def made(n: int, rank: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.n
     return Z @ Z.T, random.normal(size=n) + 2.0, 0.1 + random.random(n)
 
 
+@pytest.mark.parametrize("biased", [True, False])
+def test_few_pairs_are_factored(biased: bool) -> None:
+    K, y, ridge = made(60, 50)
+    found = ConjugateGradients(1e-10).solve(System(y, ridge, biased=biased), DenseOperator(K))
+    theta, bias = solved(K, y, ridge, biased)
+    np.testing.assert_allclose(found.coefficients, theta, atol=1e-8)
+    assert (found.path, found.bias) == ("factor", pytest.approx(bias, abs=1e-8))
+    assert len(found.history) <= 3
+    little = ConjugateGradients(1e-10, memory=8 * 60**2).solve(System(y, ridge, biased=biased), DenseOperator(K))
+    assert little.path == "conjugate gradients"
+    np.testing.assert_allclose(little.coefficients, theta, atol=1e-6)
+
+
+def test_what_rounding_makes_indefinite_is_not_factored() -> None:
+    K, y, ridge = made(30, 3)
+    found = ConjugateGradients(max_steps=3).solve(
+        System(y, 1e-30 * ridge, biased=False), DenseOperator(K - 1e-6 * np.eye(30))
+    )
+    assert found.path == "conjugate gradients"
+
+
 # --------------------------------------------------------------------------- conjugate gradients
+
+
+@pytest.fixture
+def by_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with many pairs."""
+    monkeypatch.setattr(preconditioners, "FACTORED", 0)
 
 
 @settings(max_examples=40, deadline=None)
@@ -53,6 +80,7 @@ def test_conjugate_gradients_solve_the_equations(n: int, rank: int, biased: bool
     assert found.objective == pytest.approx(objective, abs=1e-6 * (1.0 + abs(objective)))
 
 
+@pytest.mark.usefixtures("by_steps")
 def test_a_start_at_the_solution_is_the_end() -> None:
     K, y, ridge = made(30, 10)
     system, operator = System(y, ridge, True), DenseOperator(K)
@@ -63,6 +91,7 @@ def test_a_start_at_the_solution_is_the_end() -> None:
     assert again.status == "converged"
 
 
+@pytest.mark.usefixtures("by_steps")
 @pytest.mark.parametrize("biased", [True, False])
 def test_every_iterate_keeps_the_sum_and_tells_its_true_gap(biased: bool) -> None:
     K, y, ridge = made(30, 20)
@@ -85,6 +114,7 @@ def test_every_iterate_keeps_the_sum_and_tells_its_true_gap(biased: bool) -> Non
             assert abs(found.coefficients.sum()) < 1e-12 * np.abs(found.coefficients).sum()
 
 
+@pytest.mark.usefixtures("by_steps")
 def test_stops_are_told_apart() -> None:
     K, y, ridge = made(40, 40)
     system = System(y, 1e-6 * ridge, True)
@@ -98,6 +128,7 @@ def test_stops_are_told_apart() -> None:
     )
 
 
+@pytest.mark.usefixtures("by_steps")
 def test_a_keyboard_interrupt_keeps_what_was_found() -> None:
     K, y, ridge = made(40, 40)
 

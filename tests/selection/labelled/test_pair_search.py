@@ -15,6 +15,7 @@ import pairlearn as pl
 from pairlearn.baselines import Elo, NeighbourMeans
 from pairlearn.errors import InputError
 from pairlearn.selection.labelled import finish, race, runner, trials
+from pairlearn.selection.labelled.record import use
 from pairlearn.selection.labelled.settings import Setting
 from pairlearn.selection.labelled.tasks import splits
 from pairlearn.selection.labelled.trials import Labelled
@@ -316,3 +317,18 @@ def test_neighbours_are_those_of_a_sum_over_all_known_pairs(precomputed: bool) -
     total = each.sum(axis=1)
     wanted = np.where(total > 0, (each @ BONDS[known]) / np.where(total > 0, total, 1), BONDS[known].mean())
     np.testing.assert_allclose(found, wanted)
+
+
+@pytest.mark.parametrize("budget", [None, 10.0])
+@pytest.mark.parametrize("refitted", [True, False])
+def test_advice_says_what_was_done(budget: float | None, refitted: bool) -> None:
+    """A model that was not refitted was called refitted, and one that only a constant was compared with better."""
+    runner: Any = SimpleNamespace(
+        rivals={"the mean of all": 0, "nearest neighbours": 0}, clock=SimpleNamespace(budget=budget)
+    )
+    every: Any = SimpleNamespace(answers={"model": 0, "the mean of all": 0, "nearest neighbours": 0})
+    assert ("refitted on all pairs" in use(runner, every, refitted=refitted)) is refitted
+    one: Any = SimpleNamespace(answers={"model": 0, "the mean of all": 0})
+    advice = use(runner, one, refitted=refitted)
+    assert ("not compared with nearest neighbours" in advice) is (budget is not None)
+    assert advice.startswith("Use it") is (budget is None)

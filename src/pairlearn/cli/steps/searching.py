@@ -149,7 +149,10 @@ def show(run: Run, record: dict[str, Any]) -> None:
         say(run.out, "No verdict: there was no final test. --test-share 0.2 keeps a fifth for it.")
         return
     _show_test(run, record)
-    show_verdict(run.out, record["verdict"])
+    if record["verdict"] is None:
+        say(run.out, "No verdict: there was no time for a baseline in the final test; --budget gives more.")
+    else:
+        show_verdict(run.out, record["verdict"])
     say(run.out, _refit_line(record), lead="refit:")
 
 

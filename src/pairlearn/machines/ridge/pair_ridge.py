@@ -47,7 +47,7 @@ class PairRidge(
     ----------
     alpha_ : α that was used; choice_ : (α, root mean squared error on what was left out) of all that were tried.
     scale_ : spread of the targets; binary_ : whether they were +1 and −1 only.
-    path_ : "eigenbasis" (closed form), "conjugate gradients in the eigenbasis" or "conjugate gradients".
+    path_ : "eigenbasis" or "factor" (closed form), "conjugate gradients in the eigenbasis" or "conjugate gradients".
 
     Examples
     --------

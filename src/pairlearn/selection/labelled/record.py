@@ -11,15 +11,15 @@ from pairlearn.selection.labelled.runner import Result, Runner
 from pairlearn.selection.labelled.settings import Setting
 from pairlearn.selection.labelled.tasks import UNSEEN
 
-TOLD = {"use": "Use it: it was refitted on all pairs.", "search": ""}
-"""What to do after a verdict; everything that the search knows has been tried."""
-
 
 def record_of(
     runner: Runner, finish: Finish, size: int, tested: Fitted, last: Fitted, test: Tested | None, *, interrupted: bool
 ) -> dict[str, Any]:
     """Everything that a reader of the search may ask for: what was tried, how it did, what was chosen and why."""
-    judgement, verdict = runner.judgement, None if test is None else test.verdict(runner.judgement, TOLD)
+    judgement = runner.judgement
+    # Everything that the search knows has been tried: it is nothing to advise.
+    told = {"use": "" if test is None else use(runner, test, refitted=last is not tested), "search": ""}
+    verdict = None if test is None else test.verdict(judgement, told)
     return {
         "question": runner.question,
         "unseen": runner.unseen if isinstance(runner.unseen, str) else "own splits",
@@ -39,6 +39,14 @@ def record_of(
         "notes": runner.notes,
         "trials": [trial.as_json() for trial in runner.trials.values()],
     }
+
+
+def use(runner: Runner, test: Tested, *, refitted: bool) -> str:
+    """What to do with a machine that is better: nothing is better than baselines that were never asked."""
+    missing = [str(rival) for rival in runner.rivals if str(rival) not in test.answers]
+    if missing and runner.clock.budget is not None:
+        return f"Give it more time (time_budget, --budget) before you use it: not compared with {', '.join(missing)}."
+    return "Use it: it was refitted on all pairs." if refitted else "Use it: it is the model that was tested."
 
 
 def named(judgement: Judgement) -> dict[str, Any]:
