@@ -115,7 +115,8 @@ def warm_up(row: Row, job: dict[str, Any]) -> None:
     if job["quick"]:
         return
     small = [quick_row(row), replace(quick_row(row), m=min(row.m, 8 * quick_row(row).m // 3))]
-    for each, C in ((small[0], job["C"]), (small[0], 100 * job["C"]), (small[1], job["C"])):
+    fits = [(small[0], job["C"]), (small[0], 100 * job["C"]), (small[1], job["C"])]
+    for each, C in fits[: 1 if "solver" in job else 3]:  # paths by name share a process that is warm already
         task = task_of(each)
         with suppress(InputError, TooLargeError):  # a solver may serve for the row and not for so few pairs
             machine_of(each, {**job, "C": C}, time_budget=3.0).fit(task.pairs, task.y, task.weight)
