@@ -191,8 +191,9 @@ def test_representations_are_parts_of_the_columns(faces: Path) -> None:
     [
         (["x1?"], "NAME=COLUMNS"),
         (["a=x1?", "a=x0"], "names 'a' twice"),
-        (["a=x1?", "b=x10"], "'x10', which has another meaning"),
-        (["a=person", "b=x1?"], "'person', which has another meaning"),
+        (["a=x1?", "b=x10"], "'x10', which is in representation 'a' already"),
+        (["a=person", "b=x1?"], "'person', which is the class column already"),
+        (["a=p*", "b=x1?"], "'person', which is the class column already"),
         (["a=z*"], "no column that --representation 'z*' means"),
     ],
 )
