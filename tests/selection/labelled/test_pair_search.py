@@ -267,6 +267,22 @@ def test_bad_labels_are_refused() -> None:
         pl.PairSearch("order").fit(GRID, np.sign(BONDS))
 
 
+@pytest.mark.parametrize(
+    ("objective", "words"),
+    [("aupr@99", "no label is above 99; the largest is"), ("aupr@-99", "every label is above -99; the smallest is")],
+)
+def test_a_threshold_beyond_all_labels_is_refused_before_anything_is_learnt(objective: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        pl.PairSearch("number", objective=objective, progress=pytest.fail).fit(GRID, BONDS)
+
+
+def test_a_threshold_beyond_all_labels_of_the_final_test_is_refused() -> None:
+    train, _ = next(splits(GRID, None, "none", 0.2, 1, 1))
+    y = np.where(np.arange(len(GRID)) == train[0], 100.0, BONDS)
+    with pytest.raises(InputError, match="set aside for the final test no label is above 99"):
+        pl.PairSearch("number", objective="aupr@99").fit(GRID, y)
+
+
 # --------------------------------------------------------------------------- the plan and the new baselines
 
 

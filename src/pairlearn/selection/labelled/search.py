@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
+from pairlearn.evaluation.objectives.answers import Judgement
 from pairlearn.evaluation.objectives.named import QUESTIONS, Question, judgement_named
 from pairlearn.machines.pair_ranker import check_outcomes
 from pairlearn.machines.pair_svr import check_targets
@@ -110,8 +111,12 @@ class PairSearch(BaseEstimator):
         clock, pairs = Clock(self.time_budget), as_pairs(X)
         everything = Labelled(pairs, _known(self.question, y, pairs))
         check_unseen(pairs, self.unseen)
+        judgement = judgement_named(self.objective, self.question)
+        judgement.check(everything.labels)
         data, held = self._set_aside(everything)
-        runner, interrupted = self._runner(data, clock), False
+        if held is not None:
+            _check_held(judgement, held)
+        runner, interrupted = self._runner(data, judgement, clock), False
         try:
             size = run_race(runner)
         except KeyboardInterrupt:
@@ -144,8 +149,7 @@ class PairSearch(BaseEstimator):
         train, test = next(splits(everything.pairs, labels, self.unseen, self.test_share, 1, seed))
         return everything[train], everything[test]
 
-    def _runner(self, data: Labelled, clock: Clock) -> Runner:
-        judgement = judgement_named(self.objective, self.question)
+    def _runner(self, data: Labelled, judgement: Judgement, clock: Clock) -> Runner:
         space = Space.of(self.question, data.pairs, self.machines, self.kernels, self.bases, self.Cs)
         rivals = rivals_of(self.question, data.pairs, space)
         options = {"memory_budget": self.memory_budget, "random_state": self.random_state}
@@ -181,6 +185,16 @@ class PairSearch(BaseEstimator):
         if self.question == "number":
             return self.decision_function(X)
         return np.where(self.decision_function(X) > 0, 1, -1)
+
+
+def _check_held(judgement: Judgement, held: Labelled) -> None:
+    """Refuse a final test that could judge nothing, before anything is learnt."""
+    try:
+        judgement.check(held.labels)
+    except InputError as error:
+        raise InputError(
+            f"of the {len(held):,} pairs set aside for the final test {error}, or another test_share"
+        ) from error
 
 
 def _known(question: Question, y: Any, pairs: Pairs) -> Floats:
