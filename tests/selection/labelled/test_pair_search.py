@@ -283,6 +283,12 @@ def test_a_threshold_beyond_all_labels_of_the_final_test_is_refused() -> None:
         pl.PairSearch("number", objective="aupr@99").fit(GRID, y)
 
 
+@pytest.mark.parametrize("unit", [1e150, 1e-150])
+def test_numbers_too_large_or_small_for_squared_errors_are_refused(unit: float) -> None:
+    with pytest.raises(InputError, match="rescale y"):
+        pl.PairSearch("number", progress=pytest.fail).fit(GRID, unit * BONDS)
+
+
 # --------------------------------------------------------------------------- the plan and the new baselines
 
 

@@ -31,6 +31,8 @@ from pairlearn.selection.search.clock import Clock
 from pairlearn.types import Floats, Ints
 
 RECORD = "selection.json"
+HUGE = 1e100
+"""Numbers to learn are no larger, and the largest is no smaller than 1 / it: sums of squared errors decide."""
 
 
 class PairSearch(BaseEstimator):
@@ -202,8 +204,19 @@ def _known(question: Question, y: Any, pairs: Pairs) -> Floats:
     if question == "order":
         return check_outcomes(y, pairs)
     if question == "number":
-        return check_targets(y, pairs, 1)
+        return _scaled(check_targets(y, pairs, 1))
     labels = np.asarray(check_labels(y, len(pairs)), dtype=np.float64)
     if abs(labels.sum()) == len(labels):
         raise InputError("links need pairs that belong together (+1) and pairs that do not (-1); all labels are equal")
     return labels
+
+
+def _scaled(targets: Floats) -> Floats:
+    """The same numbers, if squared errors of their size can be summed."""
+    largest = float(np.abs(targets).max(initial=0.0))
+    if largest > HUGE or 0.0 < largest < 1.0 / HUGE:
+        raise InputError(
+            f"the largest |y| is {largest:g}, too {'large' if largest > HUGE else 'small'} for sums of squared errors; "
+            "rescale y, such as y / np.abs(y).max()"
+        )
+    return targets
