@@ -119,3 +119,13 @@ def test_what_cannot_be_asked_of_classes(tables: Path, more: tuple[str, ...], wo
 def test_unknown_tasks_list_the_known(tables: Path) -> None:
     shown = run("select", tables / "teams.csv", tables / "matches.csv", "--task", "rank", *places(tables))
     assert "link, order, number" in " ".join(shown.output.split())
+
+
+def test_contradictory_links_are_told(tables: Path) -> None:
+    links = polars.read_csv(tables / "links.csv")
+    turned = links.head(1).with_columns(-polars.col("label"))
+    polars.concat([links, turned]).write_csv(tables / "links.csv")
+    two = ("--right-examples", tables / "targets.csv")
+    shown = run("select", tables / "drugs.csv", tables / "links.csv", *two, *places(tables))
+    assert shown.exit_code == 0, shown.output
+    assert " ".join(shown.stderr.split()).count("1 pair carries contradictory labels") == 1

@@ -13,7 +13,7 @@ from sklearn.metrics import average_precision_score
 
 import pairlearn as pl
 from pairlearn.baselines import Elo, NeighbourMeans
-from pairlearn.errors import InputError
+from pairlearn.errors import ConflictWarning, InputError
 from pairlearn.selection.labelled import finish, race, runner, trials
 from pairlearn.selection.labelled.settings import Setting
 from pairlearn.selection.labelled.tasks import splits
@@ -287,6 +287,15 @@ def test_a_threshold_beyond_all_labels_of_the_final_test_is_refused() -> None:
 def test_numbers_too_large_or_small_for_squared_errors_are_refused(unit: float) -> None:
     with pytest.raises(InputError, match="rescale y"):
         pl.PairSearch("number", progress=pytest.fail).fit(GRID, unit * BONDS)
+
+
+@pytest.mark.parametrize("machine", ["svc", "ridge"])
+def test_contradictory_links_are_told_once(machine: str) -> None:
+    y = np.where(BONDS > 0, 1, -1)
+    pairs, labels = GRID[np.r_[np.arange(len(GRID)), 0]], np.r_[y, -y[0]]
+    with pytest.warns(ConflictWarning, match="pairs 0 and 432") as caught:
+        pl.PairSearch("link", machines=[machine], bases=["linear"], Cs=[1.0]).fit(pairs, labels)
+    assert [each.category for each in caught] == [ConflictWarning]
 
 
 # --------------------------------------------------------------------------- the plan and the new baselines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -84,8 +85,11 @@ def select(
     judgement_named(asked.objective, asked.task)
     search = asked.search()
     known, labels = _training(run, asked, examples, pairs, columns, right, names)
-    with _watched(run, search):
+    with warnings.catch_warnings(record=True) as caught, _watched(run, search):
+        warnings.simplefilter("always")
         search.fit(known, labels)
+    for sentence in fitting.sentences(caught):
+        run.warn(sentence)
     result = {**search.record_, "out": str(out), "mean": float(labels.mean())}
     show(run, result)
     run.save(search.best_estimator_, out, result)

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.data.writing import write_whole
-from pairlearn.errors import InputError
+from pairlearn.errors import ConflictWarning, InputError, warn_user
 from pairlearn.evaluation.objectives.answers import Judgement
 from pairlearn.evaluation.objectives.named import QUESTIONS, Question, judgement_named
 from pairlearn.machines.pair_ranker import check_outcomes
@@ -208,6 +208,9 @@ def _known(question: Question, y: Any, pairs: Pairs) -> Floats:
     labels = np.asarray(check_labels(y, len(pairs)), dtype=np.float64)
     if abs(labels.sum()) == len(labels):
         raise InputError("links need pairs that belong together (+1) and pairs that do not (-1); all labels are equal")
+    conflicts = pairs.conflicts(labels)
+    if len(conflicts):
+        warn_user(conflicts.message(), ConflictWarning)
     return labels
 
 
