@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -129,3 +130,20 @@ def test_contradictory_links_are_told(tables: Path) -> None:
     shown = run("select", tables / "drugs.csv", tables / "links.csv", *two, *places(tables))
     assert shown.exit_code == 0, shown.output
     assert " ".join(shown.stderr.split()).count("1 pair carries contradictory labels") == 1
+
+
+@pytest.mark.parametrize(("place", "words"), [(0, "stopping without a model"), (8, "fitting the best machine so far")])
+def test_ctrl_c_says_what_it_does(tables: Path, monkeypatch: pytest.MonkeyPatch, place: int, words: str) -> None:
+    """The first trial is that of a baseline."""
+    tried, trial = iter(range(10_000)), runner.run_trial
+
+    def interrupted(*given: Any) -> Any:
+        if next(tried) == place:
+            signal.raise_signal(signal.SIGINT)
+        return trial(*given)
+
+    monkeypatch.setattr(runner, "run_trial", interrupted)
+    monkeypatch.setattr(signal, "getsignal", lambda number: signal.default_int_handler)
+    shown = run("select", tables / "teams.csv", tables / "matches.csv", "--task", "order", *places(tables))
+    assert words in " ".join(shown.stderr.split())
+    assert (tables / "model.safetensors").exists() == (place > 0)

@@ -162,6 +162,11 @@ class Runner:
 
     # -- results
 
+    @property
+    def learnt(self) -> bool:
+        """Whether any machine told something so far."""
+        return any(trial.tells and not isinstance(trial.what, str) for trial in self.trials.values())
+
     def results(self, size: int, among: Sequence[What] | None = None) -> list[Result]:
         """Means over splits at one size, best first; only what told something on as many splits as any other."""
         found: dict[What, list[Trial]] = {}

@@ -107,6 +107,13 @@ class PairSearch(BaseEstimator):
 
     # -- learning
 
+    _racing: Runner | None = None
+
+    @property
+    def stoppable(self) -> bool:
+        """Whether Ctrl-C now ends the search with the best machine so far; if not, it ends `fit` without a model."""
+        return self._racing is not None and self._racing.learnt
+
     def fit(self, X: Any, y: Any) -> Self:
         """Search on pairs X and what is known of them; Ctrl-C ends the search and fits the best so far."""
         self._check()
@@ -119,6 +126,7 @@ class PairSearch(BaseEstimator):
         if held is not None:
             _check_held(judgement, held)
         runner, interrupted = self._runner(data, judgement, clock), False
+        self._racing = runner
         try:
             size = run_race(runner)
         except KeyboardInterrupt:
@@ -127,6 +135,8 @@ class PairSearch(BaseEstimator):
                 raise
             size, interrupted = tried[-1], True
             runner.notes.append("interrupted: the best machine so far was fitted")
+        finally:
+            self._racing = None
         self._finish(runner, held, everything, size, interrupted)
         return self
 
