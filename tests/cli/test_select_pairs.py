@@ -147,3 +147,9 @@ def test_ctrl_c_says_what_it_does(tables: Path, monkeypatch: pytest.MonkeyPatch,
     shown = run("select", tables / "teams.csv", tables / "matches.csv", "--task", "order", *places(tables))
     assert words in " ".join(shown.stderr.split())
     assert (tables / "model.safetensors").exists() == (place > 0)
+
+
+def test_the_help_says_what_the_directory_holds() -> None:
+    """Labelled pairs have no journal to go on from."""
+    words = " ".join(run("select", "--help").output.replace("│", " ").split())
+    assert "With PAIRS: the record only." in words
