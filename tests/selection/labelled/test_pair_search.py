@@ -188,7 +188,9 @@ def test_a_budget_too_short_for_anything_still_gives_a_model(monkeypatch: pytest
     Pretended(monkeypatch, 50.0)
     pairs, won = matches()
     record = pl.PairSearch("order", time_budget=1.0).fit(pairs, won).record_
-    assert record["notes"]
+    late = [note for note in record["notes"] if "no time for" in note and "(" in note]
+    assert late
+    assert all(("…" in note) == (int(note.split("no time for ")[1].split()[0]) > 3) for note in late)
     assert len({each["what"] for each in record["trials"] if each["kind"] == "machine"}) == 1
 
 

@@ -131,8 +131,8 @@ class Runner:
             make = partial(self.model, each, sets[0], left)
             self.keep(run_trial(each, make, sets, self.judgement, size, split))
         if late:
-            names = ", ".join(dict.fromkeys(map(str, late[:3])))
-            self.notes.append(f"{counted(size, 'pair')}: no time for {counted(len(late), 'trial')} ({names}, …)")
+            names = ", ".join(map(str, late[:3])) + (", …" if len(late) > 3 else "")
+            self.notes.append(f"{counted(size, 'pair')}: no time for {counted(len(late), 'trial')} ({names})")
         return not late
 
     def model(self, what: What, training: Labelled, seconds: float | None) -> Any:
