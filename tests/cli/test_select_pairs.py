@@ -99,6 +99,7 @@ def test_classes_are_chosen_and_judged_by_the_objective(tables: Path) -> None:
     shown = run("select", tables / "faces.csv", *kernels, *places(tables))
     assert shown.exit_code == 0, shown.output
     assert "FNMR at FMR 10 %" in shown.output
+    assert "by which clearly bad settings are told whatever the objective" in " ".join(shown.output.split())
     record = json.loads((tables / "run" / "selection.json").read_text())
     assert record["verdict"]["measure"] == "fnmr"
     assert record["test"]["values"]["model"] == record["verdict"]["value"]
