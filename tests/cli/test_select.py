@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 import pairlearn as pl
 from pairlearn.cli.app import app
+from pairlearn.cli.steps import selecting
 from pairlearn.selection.search import stages
 from pairlearn.selection.search.journal import NAME
 
@@ -191,8 +192,9 @@ def test_representations_are_parts_of_the_columns(faces: Path) -> None:
     [
         (["x1?"], "NAME=COLUMNS"),
         (["a=x1?", "a=x0"], "names 'a' twice"),
-        (["a=x1?", "b=x10"], "'x10', which has another meaning"),
-        (["a=person", "b=x1?"], "'person', which has another meaning"),
+        (["a=x1?", "b=x10"], "'x10', which is in representation 'a' already"),
+        (["a=person", "b=x1?"], "'person', which is the class column already"),
+        (["a=p*", "b=x1?"], "'person', which is the class column already"),
         (["a=z*"], "no column that --representation 'z*' means"),
     ],
 )
@@ -200,3 +202,11 @@ def test_bad_representations_are_refused(faces: Path, parts: list[str], words: s
     shown = select(faces, *(each for part in parts for each in ("--representation", part)))
     assert shown.exit_code != 0
     assert words in " ".join(shown.output.split())
+
+
+@pytest.mark.parametrize(("kept", "words"), [(1, "1 setting tried, 1 kept"), (3, "1 setting tried; 3 go on, some")])
+def test_more_may_go_on_than_were_tried(kept: int, words: str) -> None:
+    """The interexample task tries one C of a family, and all Cs of it go on."""
+    best = {"kind": "machine", "what": "metric / linear, C = 1", "value": 0.1, "low": None, "high": None}
+    stage = {"tried": 1, "kept": ["a"] * kept, "rungs": [{"n_classes": 8, "epcr": 2, "results": [best]}]}
+    assert selecting._stage_line(stage, {"name": "EER", "unit": "%"}).startswith(words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,7 @@ def test_classes_are_chosen_and_judged_by_the_objective(tables: Path) -> None:
     shown = run("select", tables / "faces.csv", *kernels, *places(tables))
     assert shown.exit_code == 0, shown.output
     assert "FNMR at FMR 10 %" in shown.output
+    assert "by which clearly bad settings are told whatever the objective" in " ".join(shown.output.split())
     record = json.loads((tables / "run" / "selection.json").read_text())
     assert record["verdict"]["measure"] == "fnmr"
     assert record["test"]["values"]["model"] == record["verdict"]["value"]
@@ -119,3 +121,36 @@ def test_what_cannot_be_asked_of_classes(tables: Path, more: tuple[str, ...], wo
 def test_unknown_tasks_list_the_known(tables: Path) -> None:
     shown = run("select", tables / "teams.csv", tables / "matches.csv", "--task", "rank", *places(tables))
     assert "link, order, number" in " ".join(shown.output.split())
+
+
+def test_contradictory_links_are_told(tables: Path) -> None:
+    links = polars.read_csv(tables / "links.csv")
+    turned = links.head(1).with_columns(-polars.col("label"))
+    polars.concat([links, turned]).write_csv(tables / "links.csv")
+    two = ("--right-examples", tables / "targets.csv")
+    shown = run("select", tables / "drugs.csv", tables / "links.csv", *two, *places(tables))
+    assert shown.exit_code == 0, shown.output
+    assert " ".join(shown.stderr.split()).count("1 pair carries contradictory labels") == 1
+
+
+@pytest.mark.parametrize(("place", "words"), [(0, "stopping without a model"), (8, "fitting the best machine so far")])
+def test_ctrl_c_says_what_it_does(tables: Path, monkeypatch: pytest.MonkeyPatch, place: int, words: str) -> None:
+    """The first trial is that of a baseline."""
+    tried, trial = iter(range(10_000)), runner.run_trial
+
+    def interrupted(*given: Any) -> Any:
+        if next(tried) == place:
+            signal.raise_signal(signal.SIGINT)
+        return trial(*given)
+
+    monkeypatch.setattr(runner, "run_trial", interrupted)
+    monkeypatch.setattr(signal, "getsignal", lambda number: signal.default_int_handler)
+    shown = run("select", tables / "teams.csv", tables / "matches.csv", "--task", "order", *places(tables))
+    assert words in " ".join(shown.stderr.split())
+    assert (tables / "model.safetensors").exists() == (place > 0)
+
+
+def test_the_help_says_what_the_directory_holds() -> None:
+    """Labelled pairs have no journal to go on from."""
+    words = " ".join(run("select", "--help").output.replace("│", " ").split())
+    assert "With PAIRS: the record only." in words

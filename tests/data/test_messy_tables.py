@@ -292,3 +292,13 @@ def test_any_bytes_are_read_or_refused(content: bytes, kind: str) -> None:
             read(Source("bytes", kind, None, content))
         except InputError:
             continue
+
+
+def test_patterns_of_representations_leave_ids_and_classes_out(tmp_path: Path) -> None:
+    path = tmp_path / "faces.csv"
+    path.write_text("photo,person,p0,p1,q0\na,ann,1,2,3\nb,bob,4,5,6\n")
+    parts = (("pix", "p*"), ("rest", "q*"))
+    found = read_examples(path, Columns(id="photo", classes="person", parts=parts))
+    assert found.layout is not None
+    assert found.layout.parts == (("pix", ("p0", "p1")), ("rest", ("q0",)))
+    assert found.parts == (("pix", 2), ("rest", 1))

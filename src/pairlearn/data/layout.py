@@ -90,7 +90,7 @@ def find_layout(sheet: Sheet, asked: Columns) -> Layout:
     """The columns to take; refuses what is not there, and text among the features."""
     classes = _role(sheet, asked.classes, CLASSES, "--class-column")
     dropped = {classes, *matching(sheet, asked.drop, "--drop")}
-    parts = _parts(sheet, asked)
+    parts = _parts(sheet, asked, classes)
     wanted = dict.fromkeys(matching(sheet, asked.features, "--features"))
     wanted |= {column: None for _, columns in parts for column in columns}
     free = [name for name in sheet.columns if name not in dropped]
@@ -105,19 +105,28 @@ def find_layout(sheet: Sheet, asked: Columns) -> Layout:
     return Layout(tuple(taken), len(taken), ids, classes, left_out, parts)
 
 
-def _parts(sheet: Sheet, asked: Columns) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The columns of each part; none may belong to two, and none may have another meaning."""
+def _parts(sheet: Sheet, asked: Columns, classes: str | None) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The columns of each part, none in two; globs and ranges leave ids, classes and what is dropped out."""
+    meanings = dict.fromkeys(matching(sheet, asked.drop, "--drop"), "left out by --drop")
+    if (ids := _role(sheet, asked.id, IDS, "--id-column")) is not None:
+        meanings[ids] = "the id column"
+    if classes is not None:
+        meanings[classes] = "the class column"
     found: dict[str, tuple[str, ...]] = {}
     for name, words in asked.parts:
-        columns = tuple(matching(sheet, (words,), "--representation"))
-        known = {column for others in found.values() for column in others} | {asked.id, asked.classes}
-        if twice := [column for column in columns if column in known]:
-            raise InputError(
-                f"--representation {name}={words} takes column {twice[0]!r}, which has another meaning already"
-            )
         if name in found:
             raise InputError(f"--representation names {name!r} twice; give every representation a name of its own")
-        found[name] = columns
+        named = {words, *(word.strip() for word in words.split(","))}
+        meant = matching(sheet, (words,), "--representation")
+        columns = [column for column in meant if column in named or column not in meanings]
+        known = meanings | {
+            column: f"in representation {other!r}" for other, those in found.items() for column in those
+        }
+        if taken := [column for column in columns or meant if column in known]:
+            raise InputError(
+                f"--representation {name}={words} takes column {taken[0]!r}, which is {known[taken[0]]} already"
+            )
+        found[name] = tuple(columns)
     if found and asked.features:
         raise InputError("--representation names the features already; leave --features out")
     return tuple(found.items())

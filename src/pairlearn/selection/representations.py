@@ -43,6 +43,8 @@ class Representations:
         for name, table in checked.items():
             if not (sparse.issparse(table) or isinstance(table, np.ndarray)) or table.ndim != 2:
                 raise InputError(f"the representation {name!r} is no table of numbers, (examples, columns)")
+            if not table.shape[1]:
+                raise InputError(f"the representation {name!r} has no columns; leave it out")
         counts = {name: table.shape[0] for name, table in checked.items()}
         if len(set(counts.values())) > 1:
             told = ", ".join(f"{name} {count}" for name, count in counts.items())

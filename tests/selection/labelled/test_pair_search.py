@@ -13,7 +13,7 @@ from sklearn.metrics import average_precision_score
 
 import pairlearn as pl
 from pairlearn.baselines import Elo, NeighbourMeans
-from pairlearn.errors import InputError
+from pairlearn.errors import ConflictWarning, InputError
 from pairlearn.selection.labelled import finish, race, runner, trials
 from pairlearn.selection.labelled.record import use
 from pairlearn.selection.labelled.settings import Setting
@@ -189,7 +189,9 @@ def test_a_budget_too_short_for_anything_still_gives_a_model(monkeypatch: pytest
     Pretended(monkeypatch, 50.0)
     pairs, won = matches()
     record = pl.PairSearch("order", time_budget=1.0).fit(pairs, won).record_
-    assert record["notes"]
+    late = [note for note in record["notes"] if "no time for" in note and "(" in note]
+    assert late
+    assert all(("…" in note) == (int(note.split("no time for ")[1].split()[0]) > 3) for note in late)
     assert len({each["what"] for each in record["trials"] if each["kind"] == "machine"}) == 1
 
 
@@ -266,6 +268,37 @@ def test_bad_labels_are_refused() -> None:
             pl.PairSearch(question).fit(GRID, y)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="one table"):
         pl.PairSearch("order").fit(GRID, np.sign(BONDS))
+
+
+@pytest.mark.parametrize(
+    ("objective", "words"),
+    [("aupr@99", "no label is above 99; the largest is"), ("aupr@-99", "every label is above -99; the smallest is")],
+)
+def test_a_threshold_beyond_all_labels_is_refused_before_anything_is_learnt(objective: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        pl.PairSearch("number", objective=objective, progress=pytest.fail).fit(GRID, BONDS)
+
+
+def test_a_threshold_beyond_all_labels_of_the_final_test_is_refused() -> None:
+    train, _ = next(splits(GRID, None, "none", 0.2, 1, 1))
+    y = np.where(np.arange(len(GRID)) == train[0], 100.0, BONDS)
+    with pytest.raises(InputError, match="set aside for the final test no label is above 99"):
+        pl.PairSearch("number", objective="aupr@99").fit(GRID, y)
+
+
+@pytest.mark.parametrize("unit", [1e150, 1e-150])
+def test_numbers_too_large_or_small_for_squared_errors_are_refused(unit: float) -> None:
+    with pytest.raises(InputError, match="rescale y"):
+        pl.PairSearch("number", progress=pytest.fail).fit(GRID, unit * BONDS)
+
+
+@pytest.mark.parametrize("machine", ["svc", "ridge"])
+def test_contradictory_links_are_told_once(machine: str) -> None:
+    y = np.where(BONDS > 0, 1, -1)
+    pairs, labels = GRID[np.r_[np.arange(len(GRID)), 0]], np.r_[y, -y[0]]
+    with pytest.warns(ConflictWarning, match="pairs 0 and 432") as caught:
+        pl.PairSearch("link", machines=[machine], bases=["linear"], Cs=[1.0]).fit(pairs, labels)
+    assert [each.category for each in caught] == [ConflictWarning]
 
 
 # --------------------------------------------------------------------------- the plan and the new baselines

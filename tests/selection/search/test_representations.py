@@ -137,6 +137,7 @@ def test_all_but_one_are_tried_where_all_together_do_well() -> None:
         ([X, X], "tables by name"),
         ({"a & b": X}, "plain word"),
         ({"a": X[:, 0]}, "one row per example"),
+        ({"a": X, "b": X[:, :0]}, "'b' has no columns"),
         ({"a": X, "b": np.where(X > 0, X, np.nan)}, "NaN|finite|missing"),
     ],
 )

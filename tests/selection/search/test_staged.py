@@ -125,7 +125,7 @@ def test_a_limit_keeps_all_positives_if_it_can(most: int) -> None:
 
 
 def test_too_few_classes_are_refused_with_advice() -> None:
-    with pytest.raises(InputError, match=r"at least 4 classes with two examples.*GridSearchCV"):
+    with pytest.raises(InputError, match=r"at least 4 classes with two examples.*PairSearch"):
         pl.StagedSearch().fit(np.eye(6), [0, 0, 1, 1, 2, 3])
 
 

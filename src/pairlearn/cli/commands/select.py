@@ -31,7 +31,11 @@ def select(
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")] = Path("model.safetensors"),
     directory: Annotated[
-        Path, typer.Option("--dir", help="Journal, record and plot. A killed selection goes on from here.")
+        Path,
+        typer.Option(
+            "--dir",
+            help="Journal, record and plot; a killed selection goes on from here. With PAIRS: the record only.",
+        ),
     ] = Path("pairlearn-selection"),
     budget: Annotated[float, typer.Option(help="Seconds for the whole selection.")] = 600.0,
     kernel: Annotated[

@@ -6,7 +6,7 @@ import re
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -153,6 +153,11 @@ def train(machine: Any, training: Any) -> list[str]:
         warnings.simplefilter("always")
         machine.set_params(callback=report).fit(training.pairs, training.labels)
     machine.set_params(callback=None)
+    return sentences(caught)
+
+
+def sentences(caught: Sequence[warnings.WarningMessage]) -> list[str]:
+    """Those of these warnings that are for the reader, each once."""
     shown = [each for each in caught if issubclass(each.category, SHOWN_WARNINGS)]
     return list(dict.fromkeys(OWN_WORDS.get(each.category, str(each.message)) for each in shown))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +29,9 @@ from pairlearn.words import counted
 
 USUAL = ("left", "right", "label")
 """Columns of pairs unless others are named."""
+STOPPING = "stopping the search and fitting the best machine so far; Ctrl-C again ends everything without a model"
+STOPPED = "stopping without a model"
+"""What Ctrl-C does while settings are tried; and before the first machine, or in the final fit and test."""
 
 
 def question_of(text: str) -> Question:
@@ -84,8 +88,11 @@ def select(
     judgement_named(asked.objective, asked.task)
     search = asked.search()
     known, labels = _training(run, asked, examples, pairs, columns, right, names)
-    with _watched(run, search):
+    with warnings.catch_warnings(record=True) as caught, _watched(run, search):
+        warnings.simplefilter("always")
         search.fit(known, labels)
+    for sentence in fitting.sentences(caught):
+        run.warn(sentence)
     result = {**search.record_, "out": str(out), "mean": float(labels.mean())}
     show(run, result)
     run.save(search.best_estimator_, out, result)
@@ -117,10 +124,10 @@ def _training(
 
 @contextmanager
 def _watched(run: Run, search: pl.PairSearch) -> Iterator[None]:
-    """A bar of the seconds; Ctrl-C ends the search, and the best machine so far is fitted."""
+    """A bar of the seconds; Ctrl-C ends the search, and the best machine so far is fitted, if there is one."""
 
     def interrupt() -> None:
-        say(run.err, "stopping the search and fitting the best machine so far")
+        say(run.err, STOPPING if search.stoppable else STOPPED)
         raise KeyboardInterrupt
 
     with progress_bar() as bars, on_interrupt(interrupt):

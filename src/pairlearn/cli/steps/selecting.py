@@ -161,9 +161,11 @@ def _stage_line(stage: dict[str, Any], objective: dict[str, Any]) -> str:
         return "no setting was tried on every split"
     last, best = [(rung, found[0]) for rung, found in zip(stage["rungs"], machines, strict=True) if found][-1]
     size = f"{counted(last['n_classes'], 'class')} × {last['epcr']}"
+    n_kept = len(stage["kept"])
+    kept = f", {n_kept} kept" if n_kept <= stage["tried"] else f"; {n_kept} go on, some of them untried here"
     epcr = f"; {counted(stage['epcr'], 'example')} per class taken" if "epcr" in stage else ""
     return (
-        f"{counted(stage['tried'], 'setting')} tried, {len(stage['kept'])} kept; best at {size}: "
+        f"{counted(stage['tried'], 'setting')} tried{kept}; best at {size}: "
         f"{best['what']}, {objective['name']} {written(objective, best['value'], best['low'], best['high'])}{epcr}"
     )
 
@@ -220,7 +222,9 @@ def _draw(console: Console, record: dict[str, Any], path: Path) -> None:
     from pairlearn.evaluation.plots import draw_stages
 
     try:
-        draw_stages(record["stages"], path, limits=record["objective"]["key"] == "eer")
-        say(console, f"EER per stage drawn to {path}")
+        by_eer = record["objective"]["key"] == "eer"
+        draw_stages(record["stages"], path, limits=by_eer)
+        why = "" if by_eer else ", by which clearly bad settings are told whatever the objective,"
+        say(console, f"EER per stage{why} drawn to {path}")
     except ImportError as error:
         say(console, f"no figure: {error}")

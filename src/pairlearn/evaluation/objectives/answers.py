@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from pairlearn.errors import InputError
 from pairlearn.evaluation.figures import Figure
 from pairlearn.evaluation.measures import PERCENT, Measure
 from pairlearn.evaluation.objectives.precision import AUPR
@@ -36,12 +37,17 @@ def decided(truth: Any) -> Bools:
     return np.asarray(np.asarray(truth) != 0)
 
 
+def accept(truth: Any) -> None:
+    """Any labels can be judged."""
+
+
 @dataclass(frozen=True)
 class Judgement:
     """How answers are judged: the figure that decides, what each answer is worth, and further figures by name.
 
     counts: which pairs are judged at all, by their labels. odds: whether answers are taken as log odds, so that their
-    unit matters and has to be learnt (`slope_of`) from other pairs than those that are judged.
+    unit matters and has to be learnt (`slope_of`) from other pairs than those that are judged. check: refuses labels
+    by which nothing can be judged.
     """
 
     figure: Figure
@@ -49,6 +55,7 @@ class Judgement:
     further: Mapping[str, Further] = field(default_factory=dict)
     counts: Callable[[Any], Bools] = every
     odds: bool = False
+    check: Callable[[Any], None] = accept
 
     def value(self, answers: Floats, truth: Any) -> float:
         """The figure of the answers whose pairs count."""
@@ -131,7 +138,21 @@ NUMBERS: dict[str, Judgement] = {
 def aupr_above(threshold: float) -> Judgement:
     """How well numbers find the pairs whose truth is above a threshold: strong bonds, say."""
     figure = replaced(AUPR(), f"aupr@{threshold:g}", f"AUPR above {threshold:g}")
-    return Judgement(figure, partial(_worth_above, threshold))
+    return Judgement(figure, partial(_worth_above, threshold), check=partial(_check_above, threshold))
+
+
+def _check_above(threshold: float, truth: Any) -> None:
+    """Labels on both sides of the threshold.
+
+    >>> _check_above(7.0, [5.0, 6.5])
+    Traceback (most recent call last):
+    pairlearn.errors.InputError: no label is above 7; the largest is 6.5: choose a threshold below it
+    """
+    low, high = float(np.min(truth)), float(np.max(truth))
+    if not high > threshold:
+        raise InputError(f"no label is above {threshold:g}; the largest is {high:g}: choose a threshold below it")
+    if low > threshold:
+        raise InputError(f"every label is above {threshold:g}; the smallest is {low:g}: choose a threshold from it on")
 
 
 def _worth_above(threshold: float, values: Floats, truth: Any) -> Floats:

@@ -131,8 +131,8 @@ class Runner:
             make = partial(self.model, each, sets[0], left)
             self.keep(run_trial(each, make, sets, self.judgement, size, split))
         if late:
-            names = ", ".join(dict.fromkeys(map(str, late[:3])))
-            self.notes.append(f"{counted(size, 'pair')}: no time for {counted(len(late), 'trial')} ({names}, …)")
+            names = ", ".join(map(str, late[:3])) + (", …" if len(late) > 3 else "")
+            self.notes.append(f"{counted(size, 'pair')}: no time for {counted(len(late), 'trial')} ({names})")
         return not late
 
     def model(self, what: What, training: Labelled, seconds: float | None) -> Any:
@@ -161,6 +161,11 @@ class Runner:
         return expected_seconds([(trial.size, trial.seconds) for trial in alike], n_pairs)
 
     # -- results
+
+    @property
+    def learnt(self) -> bool:
+        """Whether any machine told something so far."""
+        return any(trial.tells and not isinstance(trial.what, str) for trial in self.trials.values())
 
     def results(self, size: int, among: Sequence[What] | None = None) -> list[Result]:
         """Means over splits at one size, best first; only what told something on as many splits as any other."""

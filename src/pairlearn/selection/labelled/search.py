@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.data.writing import write_whole
-from pairlearn.errors import InputError
+from pairlearn.errors import ConflictWarning, InputError, warn_user
+from pairlearn.evaluation.objectives.answers import Judgement
 from pairlearn.evaluation.objectives.named import QUESTIONS, Question, judgement_named
 from pairlearn.machines.pair_ranker import check_outcomes
 from pairlearn.machines.pair_svr import check_targets
@@ -30,6 +31,8 @@ from pairlearn.selection.search.clock import Clock
 from pairlearn.types import Floats, Ints
 
 RECORD = "selection.json"
+HUGE = 1e100
+"""Numbers to learn are no larger, and the largest is no smaller than 1 / it: sums of squared errors decide."""
 
 
 class PairSearch(BaseEstimator):
@@ -104,14 +107,26 @@ class PairSearch(BaseEstimator):
 
     # -- learning
 
+    _racing: Runner | None = None
+
+    @property
+    def stoppable(self) -> bool:
+        """Whether Ctrl-C now ends the search with the best machine so far; if not, it ends `fit` without a model."""
+        return self._racing is not None and self._racing.learnt
+
     def fit(self, X: Any, y: Any) -> Self:
         """Search on pairs X and what is known of them; Ctrl-C ends the search and fits the best so far."""
         self._check()
         clock, pairs = Clock(self.time_budget), as_pairs(X)
         everything = Labelled(pairs, _known(self.question, y, pairs))
         check_unseen(pairs, self.unseen)
+        judgement = judgement_named(self.objective, self.question)
+        judgement.check(everything.labels)
         data, held = self._set_aside(everything)
-        runner, interrupted = self._runner(data, clock), False
+        if held is not None:
+            _check_held(judgement, held)
+        runner, interrupted = self._runner(data, judgement, clock), False
+        self._racing = runner
         try:
             size = run_race(runner)
         except KeyboardInterrupt:
@@ -120,6 +135,8 @@ class PairSearch(BaseEstimator):
                 raise
             size, interrupted = tried[-1], True
             runner.notes.append("interrupted: the best machine so far was fitted")
+        finally:
+            self._racing = None
         self._finish(runner, held, everything, size, interrupted)
         return self
 
@@ -144,8 +161,7 @@ class PairSearch(BaseEstimator):
         train, test = next(splits(everything.pairs, labels, self.unseen, self.test_share, 1, seed))
         return everything[train], everything[test]
 
-    def _runner(self, data: Labelled, clock: Clock) -> Runner:
-        judgement = judgement_named(self.objective, self.question)
+    def _runner(self, data: Labelled, judgement: Judgement, clock: Clock) -> Runner:
         space = Space.of(self.question, data.pairs, self.machines, self.kernels, self.bases, self.Cs)
         rivals = rivals_of(self.question, data.pairs, space)
         options = {"memory_budget": self.memory_budget, "random_state": self.random_state}
@@ -183,13 +199,37 @@ class PairSearch(BaseEstimator):
         return np.where(self.decision_function(X) > 0, 1, -1)
 
 
+def _check_held(judgement: Judgement, held: Labelled) -> None:
+    """Refuse a final test that could judge nothing, before anything is learnt."""
+    try:
+        judgement.check(held.labels)
+    except InputError as error:
+        raise InputError(
+            f"of the {len(held):,} pairs set aside for the final test {error}, or another test_share"
+        ) from error
+
+
 def _known(question: Question, y: Any, pairs: Pairs) -> Floats:
     """What is known of the pairs, checked as the machines of the question would."""
     if question == "order":
         return check_outcomes(y, pairs)
     if question == "number":
-        return check_targets(y, pairs, 1)
+        return _scaled(check_targets(y, pairs, 1))
     labels = np.asarray(check_labels(y, len(pairs)), dtype=np.float64)
     if abs(labels.sum()) == len(labels):
         raise InputError("links need pairs that belong together (+1) and pairs that do not (-1); all labels are equal")
+    conflicts = pairs.conflicts(labels)
+    if len(conflicts):
+        warn_user(conflicts.message(), ConflictWarning)
     return labels
+
+
+def _scaled(targets: Floats) -> Floats:
+    """The same numbers, if squared errors of their size can be summed."""
+    largest = float(np.abs(targets).max(initial=0.0))
+    if largest > HUGE or 0.0 < largest < 1.0 / HUGE:
+        raise InputError(
+            f"the largest |y| is {largest:g}, too {'large' if largest > HUGE else 'small'} for sums of squared errors; "
+            "rescale y, such as y / np.abs(y).max()"
+        )
+    return targets

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from pairlearn.errors import ConflictWarning
 from pairlearn.evaluation.figures import Figure
 from pairlearn.evaluation.objectives.answers import Judgement, slope_of
 from pairlearn.evaluation.resampling.units import Units, numbered_units
@@ -99,6 +100,7 @@ def fit(model: Any, training: Labelled) -> Any:
     """The model, fitted; Ctrl-C means the whole search and not this fit."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the status says the same
+        warnings.simplefilter("ignore", ConflictWarning)  # said once, of all pairs
         model.fit(training.pairs, training.labels)
     if getattr(model, "fit_status_", "") == Status.INTERRUPTED:
         raise KeyboardInterrupt

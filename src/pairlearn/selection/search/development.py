@@ -193,8 +193,8 @@ def _count_useful(codes: Ints) -> int:
     useful = int((np.bincount(codes) > 1).sum())
     if useful < FEWEST_CLASSES:
         raise InputError(
-            f"selection needs at least {FEWEST_CLASSES} classes with two examples or more, got {useful}; without "
-            "classes use scikit-learn's GridSearchCV on labelled pairs with a splitter of pl.selection"
+            f"selection needs at least {FEWEST_CLASSES} classes with two examples or more, got {useful}; for "
+            "labelled pairs use pl.PairSearch"
         )
     return useful
 
