@@ -148,15 +148,15 @@ class Auto:
 
     def _at_once(self, climb: Climb, ways: list[Way]) -> Way | None:
         """Splitting, where some hundred pairs foresee that the factors of the free ones take far longer."""
-        split = next((way for way in ways if isinstance(way.solver, Splitting)), None)
-        if split is None or climb.goes_on or len(climb.problem) < PROBED or not split.has_time(climb):
+        split = _splitting(climb, ways)
+        if split is None or climb.goes_on or len(climb.problem) < PROBED:
             return None
         return split if climb.foresees((3.0 * SURE * split.seconds / FACTORS * RATES.products) ** (1 / 3)) else None
 
     def _split_from(self, climb: Climb, ways: list[Way], start: Floats) -> Solution | None:
         """By splitting from a start, if the factors of its free pairs take longer."""
-        split = next((way for way in ways if isinstance(way.solver, Splitting)), None)
-        if split is None or not split.has_time(climb):
+        split = _splitting(climb, ways)
+        if split is None:
             return None
         mended, n_free = promise(climb.problem, climb.operator, start)
         return (
@@ -196,6 +196,11 @@ class Auto:
         split = Splitting(active.tol, active.memory, time_budget=active.time_budget, seed=active.seed)
         if sandwich is not None and len(problem) >= max(tuning.small, SHARE * sandwich.size) and split.fits(sandwich):
             yield Way(splitting.seconds_needed(sandwich), split)
+
+
+def _splitting(climb: Climb, ways: list[Way]) -> Way | None:
+    """Splitting, if it is among the ways and there is time for it."""
+    return next((way for way in ways if isinstance(way.solver, Splitting) and way.has_time(climb)), None)
 
 
 def promise(problem: Problem, operator: PairOperator, start: Floats) -> tuple[Floats, int]:
