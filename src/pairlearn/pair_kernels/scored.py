@@ -57,7 +57,7 @@ class ModelScores(ByContent):
         yield str(joblib.hash([(type(model).__name__, vars(model)) for model in self.models])).encode()
 
     def _summary(self) -> str:
-        return ", ".join(type(model).__name__ for model in self.models)
+        return ", ".join(getattr(model, "in_short", type(model).__name__) for model in self.models)
 
 
 def on_score(*models: Any, weight: float = 1.0) -> PairKernel:

@@ -38,10 +38,15 @@ from pairlearn.scorers.copies import OnCopies
 from pairlearn.scorers.distilling.function import Distance, DistilledFunction, Part, Side
 from pairlearn.scorers.distilling.rows import FeatureRows, KernelRows, LinearRows, UnitRows
 from pairlearn.scorers.distilling.scorer import DistilledRegressor, DistilledScorer
+from pairlearn.scorers.distilling.views import Family, ShortRows, ViewGroup, ViewRows
 from pairlearn.scorers.gallery import Gallery
 from pairlearn.scorers.normalised import NormalisedScorer
 from pairlearn.scorers.orbit_scorer import OrbitScorer
+from pairlearn.scorers.pair_mean import PairMean
 from pairlearn.scorers.verifier import Verifier
+from pairlearn.scorers.whitened.learnt import LearntView
+from pairlearn.scorers.whitened.scorer import WhitenedScorer
+from pairlearn.scorers.whitened.views import View
 from pairlearn.similarities.basis_expansion import BasisExpansion
 from pairlearn.similarities.basis_svc import BasisSVC
 from pairlearn.similarities.blocks import Block
@@ -52,9 +57,10 @@ Chain: Callable[..., Mapping[str, type[Any]]] = ChainMap
 """Several tables as one; nothing is written to it."""
 METRICS = (OnlinePseudoMetric, KernelPseudoMetric)
 EXPANSIONS = (BasisExpansion, BasisSVC, IndefiniteNystrom)
-AROUND = (StackedPairSVC, ColumnsBaseline, Verifier, NormalisedScorer, Gallery, OrbitScorer, OnCopies)
+AROUND = (StackedPairSVC, ColumnsBaseline, Verifier, NormalisedScorer, Gallery, OrbitScorer, OnCopies, PairMean)
 """Models around other models."""
 DISTILLED = (DistilledScorer, DistilledRegressor)
+WHITENED = (WhitenedScorer,)
 WITHIN = (OnExamples, Centred, Hog)
 """Steps of pipelines of our own."""
 
@@ -67,7 +73,16 @@ def machine_classes() -> tuple[type[PairMachine], ...]:
 
 OWN: dict[str, type[Any]] = {
     model.__name__: model
-    for model in (*machine_classes(), *METRICS, *EXPANSIONS, *baseline_classes(), *DISTILLED, *AROUND, *records.MODELS)
+    for model in (
+        *machine_classes(),
+        *METRICS,
+        *EXPANSIONS,
+        *baseline_classes(),
+        *DISTILLED,
+        *WHITENED,
+        *AROUND,
+        *records.MODELS,
+    )
 }
 MODELS: Mapping[str, type[Any]] = Chain(OWN, Found({"Pipeline": "sklearn.pipeline"}))
 """The models that can be saved, by name."""
@@ -83,6 +98,7 @@ VALUES: dict[str, type[Any]] = {
         *(PairFunction, Columns, Plan, Progress, Switching),
         *records.STORABLE,
         *(DistilledFunction, Distance, Part, Side, LinearRows, UnitRows, KernelRows, FeatureRows),
+        *(View, LearntView, ViewGroup, ViewRows, ShortRows, Family),
         *(Threshold, FittedCalibration, Line, Knots, FittedFusion),
         Orbit,
     )

@@ -20,6 +20,7 @@ from pairlearn.on_examples import OnExamples, is_pipeline
 from pairlearn.pair_kernels import PairKernel, Table, ViewKernel
 from pairlearn.pair_kernels.finite import Arcs, Finite
 from pairlearn.pair_kernels.scored import ModelScores
+from pairlearn.persist.kinds import features_of
 from pairlearn.persist.schemas import schema_of
 from pairlearn.persist.transformers import TRANSFORMERS, is_transformer
 from pairlearn.records.compare.comparisons import RECORD, TERMS_OF
@@ -202,6 +203,23 @@ def _check_columns(baseline: Any) -> None:
     _check_width("ColumnsBaseline", baseline.baseline_, sum(stop - start for start, stop in spans))
 
 
+def _check_whitened(scorer: Any) -> None:
+    """Every view maps the features of a space that is there; a cohort and its own terms come together."""
+    if len(scorer.kernels_) != len(scorer.means_):
+        raise InputError("there are not as many kernels as means of their features")
+    for view in scorer.learnt_:
+        if view.place >= len(scorer.means_) or len(view.projection) != len(scorer.means_[view.place]):
+            raise InputError("a view does not fit the features of its space")
+        if (view.weights is None) != (view.own is None) or (view.cohort is None) != (view.cohort_own is None):
+            raise InputError("a view has half of its terms")
+    for kernel, mean in zip(scorer.kernels_, scorer.means_, strict=True):
+        landmarks = getattr(kernel, "landmarks", None)
+        width = getattr(scorer, "n_features_in_", None) if landmarks is None else features_of(landmarks)
+        shown = None if width is None else kernel.features(np.ones((1, width)))
+        if shown is not None and np.shape(shown) != (1, len(mean)):
+            raise InputError("features of a kernel are not as many as their means")
+
+
 def _check_comparison(comparison: Any) -> None:
     """As many terms as columns of this kind have, in the analyzers of their places."""
     wanted = ["grams" if which == "grams" else "words" for which in TERMS_OF[comparison.kind]]
@@ -230,6 +248,29 @@ def _check_distilled(function: Any) -> None:
         raise InputError("distances are between examples of one table")
 
 
+def _check_views(rows: Any) -> None:
+    """Every group fits the axes and the cohort; who asks a cohort has one."""
+    r = rows.axes.shape[1]
+    c = None if rows.cohort is None else len(rows.cohort)
+    for group in rows.groups:
+        if len(group.stretch) != r or (group.weights is not None and len(group.weights) != group.width):
+            raise InputError("a group of views does not fit the axes of its space")
+        if (group.weights is None) != (group.own is None) or (group.asks and c is None):
+            raise InputError("a group of views has half of its terms, or asks a cohort that is not there")
+        if {c} != {None if each is None else len(each) for each in (group.scales, group.owns)}:
+            raise InputError("a group of views does not fit the cohort of its space")
+
+
+def _check_families(rows: Any) -> None:
+    """Families are of groups that are there, and have a matrix for each of their directions."""
+    groups = rows.views.groups
+    for family in rows.families:
+        if max(family.members) >= len(groups) or len(family.into) != 2 * len(family.members):
+            raise InputError("a family of views has members that are not there, or not as many as it mixes")
+        if {groups[place].width for place in family.members} != {len(family.turn)}:
+            raise InputError("a family of views does not fit the directions of its members")
+
+
 def _check_part(part: Any) -> None:
     end = part.length + len(part.squares)
     if part.matrix is not None and not end <= part.matrix.shape[1] <= end + 1:
@@ -247,8 +288,11 @@ RULES: dict[str, Callable[[Any], None]] = {
     "IndefiniteNystrom": _check_halves,
     "BasisSVC": _check_classes,
     "ColumnsBaseline": _check_columns,
+    "WhitenedScorer": _check_whitened,
     "DistilledFunction": _check_distilled,
     "Part": _check_part,
+    "ViewRows": _check_views,
+    "ShortRows": _check_families,
     "KernelRows": lambda rows: _compare_one(rows.kernel, rows.landmarks, "landmarks"),
     "Verifier": lambda verifier: verifier.fit(),
     "Pipeline": _check_given,

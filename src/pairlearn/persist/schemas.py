@@ -77,6 +77,9 @@ from pairlearn.records.machine import Setting
 from pairlearn.records.unsupervised import LEVELS
 from pairlearn.scorers.distilling.function import Distance, DistilledFunction, Part, Side
 from pairlearn.scorers.distilling.rows import FeatureRows, KernelRows, LinearRows, UnitRows
+from pairlearn.scorers.distilling.views import Family, ShortRows, ViewGroup, ViewRows
+from pairlearn.scorers.whitened.learnt import LearntView
+from pairlearn.scorers.whitened.views import View
 from pairlearn.similarities.basis_expansion import BasisExpansion
 from pairlearn.similarities.blocks import Block
 from pairlearn.solvers.problem import Progress
@@ -323,8 +326,24 @@ FIELDS: dict[str, Fields] = {
     "UnitRows": {"linear": value(LinearRows), "rest": LEAST_ZERO},
     "KernelRows": {"kernel": KERNEL, "landmarks": examples("b")},
     "FeatureRows": {"kernel": KERNEL},
+    "ViewGroup": {
+        "stretch": either(floats("r"), floats("r, k")),
+        **_of(maybe(floats("k")), "weights", "own"),
+        "offset": FINITE,
+        **_of(FINITE, "plain", "whole", "nearest"),
+        **_of(maybe(floats("c")), "scales", "owns"),
+    },
+    "ViewRows": {
+        "rows": value(LinearRows, KernelRows, FeatureRows),
+        "centre": floats("w"),
+        "axes": floats("w, r"),
+        "groups": several(value(ViewGroup), least=1),
+        "cohort": maybe(floats("c, r")),
+    },
+    "Family": {"members": several(COUNT, least=1), "into": floats("q, j"), "turn": floats("k, j, j")},
+    "ShortRows": {"views": value(ViewRows), "families": several(value(Family), least=1)},
     "Part": {
-        "rows": value(LinearRows, UnitRows, KernelRows, FeatureRows),
+        "rows": value(LinearRows, UnitRows, KernelRows, FeatureRows, ViewRows, ShortRows),
         "matrix": maybe(floats("w, h")),
         "length": COUNT,
         "squares": floats("o"),
@@ -364,6 +383,32 @@ FIELDS: dict[str, Fields] = {
         "threshold": either(NUMBER, value(Threshold)),
         "calibration": maybe(value(FittedCalibration, FittedFusion)),
     },
+    "View": {
+        "base": KERNEL,
+        "shrinkage": POSITIVE,
+        "compare": one_of("cosine", "ratio"),
+        "cohort": one_of("none", "all", "nearest"),
+    },
+    "LearntView": {
+        "place": COUNT,
+        "projection": doubles("q, k"),
+        **_of(maybe(doubles("k")), "weights", "own"),
+        "offset": FINITE,
+        "cohort": maybe(doubles("c, k")),
+        "cohort_own": maybe(doubles("c")),
+        "nearest": FLAG,
+        "scale": POSITIVE,
+    },
+    "WhitenedScorer": {
+        "views": either(value(View), several(value(View), least=1), several(value(View), list, least=1)),
+        "rank": whole(1),
+        "random_state": COUNT,
+        "kernels_": several(KERNEL, least=1),
+        "means_": several(doubles("q"), least=1),
+        "learnt_": several(value(LearntView), least=1),
+        **LABELS,
+        **FEATURES,
+    },
     "NormalisedScorer": {"model": SCORER, "cohort": examples("n")},
     "OrbitScorer": {"model": SCORER, "orbit": value(Orbit)},
     "OnCopies": {
@@ -371,6 +416,11 @@ FIELDS: dict[str, Fields] = {
         "orbit": value(Orbit),
         "model_": SCORER,
         "n_pairs_": COUNT,
+        **FEATURES,
+    },
+    "PairMean": {
+        "machines": either(several(_can("fit", "a machine")), several(_can("fit", "a machine"), list)),
+        "machines_": several(SCORER, list, least=2),
         **FEATURES,
     },
     "Gallery": {"model": SCORER, "examples": examples("n"), "identities": names("n")},

@@ -4,7 +4,8 @@
 units of what a cohort scores), `gallery` (whom of these does it show?), `verifier` (same or not, and how probable that
 is) and `explain` (why this score?), which `waterfall` draws. Large galleries have an `index`: `bilinear` says of which
 models, and `points` turns their scores into distances; `groups` joins enrolled examples that score high together.
-Variants of examples that mean the same: `copies` learns from them, `orbit_scorer` scores over them.
+Variants of examples that mean the same: `copies` learns from them, `orbit_scorer` scores over them. `pair_mean` is the
+mean of several machines.
 """
 
 from pairlearn import _doors, _moved

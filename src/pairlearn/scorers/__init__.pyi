@@ -13,6 +13,9 @@ from .groups import group_identities as group_identities
 from .index import GalleryIndex as GalleryIndex
 from .normalised import NormalisedScorer as NormalisedScorer
 from .orbit_scorer import OrbitScorer as OrbitScorer
+from .pair_mean import PairMean as PairMean
 from .scorer import score_all as score_all
 from .verifier import Verifier as Verifier
 from .waterfall import draw_waterfall as draw_waterfall
+from .whitened.scorer import WhitenedScorer as WhitenedScorer
+from .whitened.views import View as View

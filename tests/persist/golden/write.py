@@ -47,6 +47,7 @@ from pairlearn.kernels import (
     Shaped,
 )
 from pairlearn.persist.known import ANY, VALUES
+from pairlearn.scorers import View, WhitenedScorer
 
 rng = np.random.default_rng(14)
 X, NEW = rng.normal(size=(10, 3)), rng.normal(size=(6, 3))
@@ -184,6 +185,11 @@ def baselines() -> dict[str, Case]:
     return found | {
         "baseline_euclid": (pl.EuclidBaseline(-1.5), (PEOPLE, SAME), ASKED),
         "baseline_columns": (ColumnsBaseline(pl.baselines.WCCNBaseline(), (0, 2), (1, 3)), (PEOPLE, SAME), ASKED),
+        "whitened": (
+            WhitenedScorer([View("linear", 0.3), View("rbf", 0.5, "ratio", "nearest")], rank=8),
+            (PEOPLE, SAME, CLASSES),
+            ASKED,
+        ),
         "baseline_cosine": (pl.CosineBaseline(0.25), (PEOPLE, SAME), ASKED),
         "svc_on_scores": (
             pl.PairSVC(TENSOR + kernels.on_score(pl.CosineBaseline(), pl.EuclidBaseline())),
@@ -254,6 +260,7 @@ def around() -> dict[str, Case]:
     cohort = pl.scorers.NormalisedScorer(pl.CosineBaseline(), FACES, "s", top=10)
     return found | {
         "stacked": (pl.StackedPairSVC(pl.PairSVC(C=0.01), ["euclid", "plda"], n_folds=2), (PEOPLE, SAME), ASKED),
+        "mean": (pl.scorers.PairMean([pl.PairRidge(base="rbf"), pl.PairSVR(base="linear")]), (TRAIN, NUMBERS), ASKED),
         "normalised": (cohort, (), ASKED),
         "gallery": (pl.Gallery(pl.Verifier(cohort, 0.5), FACES, np.array(list("abcdef"))[CLASSES]), (), ASKED),
     }
@@ -279,7 +286,11 @@ def distilled() -> dict[str, Case]:
         "features": pl.PairSVC(base="standardised").fit(PEOPLE, SAME),
         "regression": pl.PairRidge(base="rbf").fit(TRAIN, NUMBERS),
     }
-    return {f"distilled_{name}": (pl.distil(model, some).model, (), ASKED) for name, model in models.items()}
+    views = [View("linear", 0.3), View("linear", 0.3, "ratio", "nearest"), View("rbf", 0.5, "cosine", "all")]
+    scorer = WhitenedScorer(views, rank=8).fit(PEOPLE, SAME, CLASSES)
+    exact = {"distilled_views_exact": (pl.distil(scorer, some, loss=0.0).model, (), ASKED)}
+    models["views"] = scorer
+    return exact | {f"distilled_{name}": (pl.distil(model, some).model, (), ASKED) for name, model in models.items()}
 
 
 def records() -> dict[str, Case]:
