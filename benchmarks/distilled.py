@@ -1,10 +1,10 @@
 """What a selected model loses and saves when it is distilled: bytes, seconds for 560,000 pairs, points of EER.
 
 Needs PAIRLEARN_DATA. Per data set (isolet, Olivetti, MNIST as in `repro/unseen_classes.py`, LFW with dlib embeddings)
-one split: `StagedSearch` chooses a model in 60 s on the training classes, `pl.distil` makes it smaller by the training
-examples, and both are compared on all pairs of the test classes, which neither has seen; seconds are those of 560,000
-random pairs of test examples. Goals were set before the first run: at most a fifth of the bytes of the file, a quarter
-of the time, and an upper limit (95 %, over test identities) of half a point of EER.
+one split: `StagedSearch` chooses a model in 60 s on four fifths of the training classes, `pl.distil` makes it smaller
+by the examples of the others, which the model has not seen, and both are compared on all pairs of the test classes;
+seconds are those of 560,000 random pairs of test examples. Goals were set before the first run: at most a fifth of the
+bytes of the file, a quarter of the time, and an upper limit (95 %, over test identities) of half a point of EER.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from benchmarks.harness import Figure, print_figures, run_rows, skip_without_dat
 from pairlearn.scorers import loss_between
 from repro.unseen_classes import task
 
-SPLIT = 7
-"""Not one of those that the default loss was chosen on."""
+SPLIT = 8
+"""Not one of those that the default loss was chosen on, nor of those that were looked at while views were shortened."""
 NAMES = ("isolet", "olivetti", "mnist", "lfw")
 PAIRS = 560_000
 
@@ -46,9 +46,11 @@ def identities(data: Any) -> np.ndarray:
 def row(name: str, quick: bool) -> dict[str, Any]:
     """One data set."""
     data = task(name, SPLIT)
+    every = np.random.default_rng(SPLIT).permutation(np.unique(data.classes))
+    known = np.isin(data.classes, every[max(3, len(every) // 5) :])
     search = pl.StagedSearch(time_budget=6.0 if quick else 60.0, test_share=0.2, random_state=SPLIT)
-    model = search.fit(data.X, data.classes).best_estimator_
-    making, found = timed(lambda: pl.distil(model, data.X, classes=data.classes))
+    model = search.fit(data.X[known], data.classes[known]).best_estimator_
+    making, found = timed(lambda: pl.distil(model, data.X[~known], classes=data.classes[~known]))
     n = PAIRS // 10 if quick else PAIRS
     left, right = np.random.default_rng(0).integers(0, data.test.n_examples, (2, n))
     many = pl.Pairs(data.test.examples, left, right)

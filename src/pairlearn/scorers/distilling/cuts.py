@@ -19,8 +19,9 @@ from pairlearn.interrupts import delayed
 from pairlearn.kernels.low_rank.landmarks import pivots
 from pairlearn.operators.form import SideForm
 from pairlearn.scorers.distilling.function import Distance, DistilledFunction, Part, Side, partners_of
-from pairlearn.scorers.distilling.rows import KernelRows, LinearRows, Rows, UnitRows
+from pairlearn.scorers.distilling.rows import KernelRows, LinearRows, UnitRows
 from pairlearn.scorers.distilling.terms import Form, Matrix, Sum
+from pairlearn.scorers.distilling.views import Rows, ShortRows, ViewRows
 from pairlearn.types import Examples, Floats, Ints
 
 ROUNDING = 1e-12
@@ -29,6 +30,8 @@ LANDMARKS = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)
 """Shares of the support examples that are tried."""
 FEW = 64
 """Support examples that are not worth being fewer."""
+NUMBERS = (1, 2, 3)
+"""Numbers for lengths and counts of an example in a space of views, that are tried."""
 MOST = 1000
 """Support examples that cuts are made by, at most, beside the sample."""
 
@@ -63,6 +66,8 @@ def reduced(total: Sum, tables: Sequence[Examples], error: float) -> DistilledFu
 def _cut(form: Form, sign: int, tables: Sequence[Examples], error: float) -> Cut:
     if isinstance(form.cross, float) and isinstance(form.left, UnitRows):
         return _unit_cut(form.left, form.cross, tables[0], error)
+    if isinstance(form.cross, float) and isinstance(form.left, ViewRows):
+        return _view_cut(form.left.times(form.cross), tables[0], error)
     left = _root(form.left, tables[0], error)
     right = left if sign else _root(form.right, tables[-1], error)
     G = _times(left, form.cross) @ right.T
@@ -131,7 +136,7 @@ def largest(values: Floats, limit: float) -> Ints:
     return order[: int(needed.sum())]
 
 
-# --------------------------------------------------------------------------- unit rows, distances
+# --------------------------------------------------------------------------- unit rows, views, distances
 
 
 def _unit_cut(rows: UnitRows, weight: float, sample: Examples, error: float) -> Cut:
@@ -144,6 +149,27 @@ def _unit_cut(rows: UnitRows, weight: float, sample: Examples, error: float) -> 
     r = rows(take_examples(sample, np.arange(1))).shape[1]
     part = Part(rows, None, r, np.zeros(0), float(np.sqrt(abs(weight))))
     return Cut(part, part, np.full(r, np.sign(weight)))
+
+
+def _view_cut(rows: ViewRows, sample: Examples, error: float) -> Cut:
+    """Directions stay, for a few hundred examples do not tell which of a whitened space others need.
+
+    What is cut are lengths and counts of examples, which all views of a space see nearly alike: as few numbers as miss
+    no more than `error` between sample examples.
+    """
+    E, signs = rows(sample), rows.signs
+    scores = (E[:, :-1] * signs) @ E[:, :-1].T
+    for J in NUMBERS if error > 0 else ():
+        short, turned = ShortRows.of(rows, sample, J)
+        S = short(sample)[:, :-1]
+        if len(turned) < len(signs) and np.sqrt(np.mean(((S * turned) @ S.T - scores) ** 2)) <= error:
+            return _as_they_are(short, turned)
+    return _as_they_are(rows, signs)
+
+
+def _as_they_are(rows: Rows, signs: Floats) -> Cut:
+    part = Part(rows, None, len(signs), np.zeros(0))
+    return Cut(part, part, signs)
 
 
 def _distance_cut(distance: Distance, sample: Examples, error: float) -> Distance:

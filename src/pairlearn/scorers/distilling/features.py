@@ -6,7 +6,8 @@ import numpy as np
 
 from pairlearn.errors import InputError
 from pairlearn.scorers.distilling.function import Distance, DistilledFunction, Part, partners_of
-from pairlearn.scorers.distilling.rows import FeatureRows, LinearRows, Rows, UnitRows, dense
+from pairlearn.scorers.distilling.rows import FeatureRows, LinearRows, UnitRows, dense
+from pairlearn.scorers.distilling.views import Rows
 from pairlearn.types import Examples, Floats
 
 

@@ -11,7 +11,8 @@ from pairlearn.errors import InputError
 from pairlearn.examples import count_examples
 from pairlearn.linalg.tiles import product
 from pairlearn.pairs import Pairs
-from pairlearn.scorers.distilling.rows import LinearRows, Rows
+from pairlearn.scorers.distilling.rows import LinearRows
+from pairlearn.scorers.distilling.views import Rows
 from pairlearn.types import Examples, Floats, Ints
 
 

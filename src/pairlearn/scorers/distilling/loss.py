@@ -109,8 +109,11 @@ def _eer(before: Floats, after: Floats, pairs: Pairs, y: Any, classes: Any) -> I
     if np.abs(after - before).max() <= ROUNDING * before.std():
         after = before  # what only rounding changes is the same
     was, now = (Scores(values, labels, left, right, *who) for values in (before, after))
-    unit = "identity" if classes is not None else "example"
-    return difference_interval(now, was, EER(), method="jackknife", unit=unit)
+    try:
+        unit = "identity" if classes is not None else "example"
+        return difference_interval(now, was, EER(), method="jackknife", unit=unit)
+    except InputError:  # too few identities, or too few pairs of each: no limits, which is no reason for no model
+        return None
 
 
 def _changed(model: Any, small: Any, pairs: Pairs) -> float | None:

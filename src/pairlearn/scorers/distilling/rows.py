@@ -93,9 +93,6 @@ class FeatureRows:
         return np.ascontiguousarray(self.kernel.features(dense(examples)), dtype=np.float64)
 
 
-Rows = LinearRows | UnitRows | KernelRows | FeatureRows
-
-
 def dense(examples: Examples) -> Floats:
     """Rows of numbers in float64."""
     if sparse.issparse(examples):

@@ -18,13 +18,14 @@ from pairlearn.baselines.untrained import CosineBaseline, EuclidBaseline
 from pairlearn.errors import InputError
 from pairlearn.functions.function import PairFunction
 from pairlearn.functions.parts import Embedding, FormPart, LinePart
-from pairlearn.kernels import Linear
-from pairlearn.kernels.low_rank.kernel import Nystrom
 from pairlearn.machines.machine import PairMachine
 from pairlearn.operators.form import SideForm
 from pairlearn.pair_kernels import ModelScores
 from pairlearn.scorers.distilling.function import Distance
-from pairlearn.scorers.distilling.rows import FeatureRows, KernelRows, LinearRows, Rows, UnitRows
+from pairlearn.scorers.distilling.rows import KernelRows, LinearRows, UnitRows
+from pairlearn.scorers.distilling.spaces import rows_of_base, view_rows
+from pairlearn.scorers.distilling.views import Rows
+from pairlearn.scorers.whitened.scorer import WhitenedScorer
 from pairlearn.types import Floats
 
 Matrix = Any
@@ -138,9 +139,7 @@ def _rows(embedding: Embedding) -> tuple[Rows, Floats | None]:
         )
     if embedding.anchor is not None:
         return KernelRows(base, embedding.anchor), None
-    if isinstance(base, Nystrom):
-        return KernelRows(base.kernel, base.landmarks), base.whitening
-    return (LinearRows() if isinstance(base, Linear) else FeatureRows(base)), None
+    return rows_of_base(base)
 
 
 def _into(matrix: Matrix, into: Floats | None, there: Floats | None) -> Floats:
@@ -183,12 +182,17 @@ def _quadratic(model: QuadraticBaseline) -> Sum:
     return Sum((Form(rows, rows, np.diag(2.0 * (plus + minus)), own, own),), bias=float(model.offset_))
 
 
+def _whitened(scorer: WhitenedScorer) -> Sum:
+    return Sum(tuple(Form(rows, rows, 1.0) for rows in view_rows(scorer)))
+
+
 TERMS: dict[type[Any], Callable[[Any], Sum]] = {
     PairMachine: _machine,
     StackedPairSVC: lambda model: terms_of(model.machine_),
     QuadraticBaseline: _quadratic,
     MetricBaseline: _metric,
     EuclidBaseline: lambda model: Sum(distances=(Distance(1.0, LinearRows()),)),
+    WhitenedScorer: _whitened,
     CosineBaseline: lambda model: _cosine(LinearRows()),
 }
 """What is such a sum, and which; the first that fits counts."""
