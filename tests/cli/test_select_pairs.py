@@ -65,7 +65,7 @@ def test_numbers_of_two_tables_for_unseen_drugs(tables: Path) -> None:
     assert (record["question"], record["unseen"], record["objective"]["key"]) == ("number", "left", "concordance")
     for words in ("pairs with new left examples", "concordance", "verdict:", "fitted once more on 240 pairs", "chosen"):
         assert words in shown.output
-    assert isinstance(pl.load(tables / "model.safetensors"), (pl.PairRidge, pl.PairSVR))
+    assert isinstance(pl.load(tables / "model.safetensors"), (pl.PairRidge, pl.PairSVR, pl.scorers.PairMean))
     scored = run(
         "score",
         tables / "model.safetensors",
@@ -133,7 +133,7 @@ def test_contradictory_links_are_told(tables: Path) -> None:
     assert " ".join(shown.stderr.split()).count("1 pair carries contradictory labels") == 1
 
 
-@pytest.mark.parametrize(("place", "words"), [(0, "stopping without a model"), (8, "fitting the best machine so far")])
+@pytest.mark.parametrize(("place", "words"), [(0, "stopping without a model"), (6, "fitting the best machine so far")])
 def test_ctrl_c_says_what_it_does(tables: Path, monkeypatch: pytest.MonkeyPatch, place: int, words: str) -> None:
     """The first trial is that of a baseline."""
     tried, trial = iter(range(10_000)), runner.run_trial
@@ -151,6 +151,6 @@ def test_ctrl_c_says_what_it_does(tables: Path, monkeypatch: pytest.MonkeyPatch,
 
 
 def test_the_help_says_what_the_directory_holds() -> None:
-    """Labelled pairs have no journal to go on from."""
+    """Labelled pairs have no stages to draw."""
     words = " ".join(run("select", "--help").output.replace("│", " ").split())
-    assert "With PAIRS: the record only." in words
+    assert "With PAIRS: no plot." in words

@@ -75,6 +75,11 @@ class Scores:
         columns: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
         return replace(self, **{name: column[key] for name, column in columns.items() if column is not None})
 
+    def __repr__(self) -> str:
+        known = [field.name for field in fields(self)[2:] if getattr(self, field.name) is not None]
+        named = f", with {', '.join(known)}" if known else ""
+        return f"Scores({len(self.positives):,} same, {len(self.negatives):,} different pairs{named})"
+
     def _repr_html_(self) -> str:
         same, different = self.positives, self.negatives
         ends = (float(self.values.min()), float(self.values.max())) if len(self) else (0.0, 0.0)

@@ -14,9 +14,11 @@ from sklearn.metrics import average_precision_score
 import pairlearn as pl
 from pairlearn.baselines import Elo, NeighbourMeans
 from pairlearn.errors import ConflictWarning, InputError
+from pairlearn.evaluation import judgement_named
+from pairlearn.scorers import PairMean
 from pairlearn.selection.labelled import finish, race, runner, trials
 from pairlearn.selection.labelled.record import use
-from pairlearn.selection.labelled.settings import Setting
+from pairlearn.selection.labelled.settings import Setting, Space
 from pairlearn.selection.labelled.tasks import splits
 from pairlearn.selection.labelled.trials import Labelled
 from pairlearn.selection.search import clock
@@ -195,6 +197,49 @@ def test_a_budget_too_short_for_anything_still_gives_a_model(monkeypatch: pytest
     assert len({each["what"] for each in record["trials"] if each["kind"] == "machine"}) == 1
 
 
+class KilledError(Exception):
+    """Stands for a process that ends at once."""
+
+
+def test_a_killed_search_goes_on_and_ends_as_if_nothing_had_happened(tmp_path: Path) -> None:
+    options: dict[str, Any] = {**QUICK, "bases": ["linear", "rbf"]}
+    whole = pl.PairSearch("number", "left", **options).fit(GRID, BONDS)
+    made: list[int] = []
+
+    def killed_at(n: int) -> Any:
+        def progress(step: Any) -> None:
+            made.append(step.done)
+            if step.done == n:
+                raise KilledError
+
+        return progress
+
+    for n in (4, 11):
+        with pytest.raises(KilledError):
+            pl.PairSearch("number", "left", directory=tmp_path, progress=killed_at(n), **options).fit(GRID, BONDS)
+    (path,) = tmp_path.glob("pairs-*.jsonl")
+    assert len(path.read_text().splitlines()) == 1 + 3 + 7  # the trial that was running is not in there
+    with path.open("a") as lines:
+        lines.write('{"elapsed": 1.0, "wh')  # half a line
+    made.clear()
+    search = pl.PairSearch("number", "left", directory=tmp_path, progress=killed_at(0), **options).fit(GRID, BONDS)
+    assert _without_seconds(search.record_) == _without_seconds(whole.record_)
+    assert search.best_setting_ == whole.best_setting_
+    assert len(made) == len(whole.record_["trials"]) - 10
+    np.testing.assert_allclose(search.decision_function(GRID), whole.decision_function(GRID), rtol=1e-9)
+
+
+def test_a_directory_keeps_searches_apart_and_spoilt_lines_are_refused(tmp_path: Path) -> None:
+    for Cs in ([1.0], [10.0]):
+        pl.PairSearch("number", "left", directory=tmp_path, **{**QUICK, "Cs": Cs}).fit(GRID, BONDS)
+    first, second = sorted(tmp_path.glob("pairs-*.jsonl"))
+    assert first.read_text() != second.read_text()
+    first.write_text(first.read_text().replace('"split": 0', '"split": "no"'))
+    second.write_text(second.read_text().replace('"split": 0', '"split": "no"'))
+    with pytest.raises(InputError, match="line 2 is not the record of a trial"):
+        pl.PairSearch("number", "left", directory=tmp_path, **{**QUICK, "Cs": [1.0]}).fit(GRID, BONDS)
+
+
 def test_ctrl_c_keeps_the_best_so_far() -> None:
     def stop(step: Any) -> None:
         if step.done == 6:
@@ -318,6 +363,53 @@ def test_the_better_half_has_at_most_two_of_a_family() -> None:
         ("c", 1.0),
         ("c", 2.0),
     ]
+
+
+def test_a_mean_is_judged_by_what_its_machines_answered() -> None:
+    """Its trials were made of known answers: fitting it on the same split gives the same value."""
+    search = pl.PairSearch("number", "left", test_share=0.0, machines=["ridge"], kernels=["tensor"], Cs=[1.0])
+    record = search.set_params(bases=["linear", "rbf"]).fit(GRID, BONDS).record_
+    told = [each for each in record["trials"] if each["what"].startswith("mean of") and each["split"] == 0]
+    train, test = next(splits(GRID, None, "left", 0.25, 20, 0))
+    unit = Space.of("number", GRID, ["ridge"], ["tensor"], ["linear", "rbf"], [1.0])
+    parts = [unit.machine(Setting("ridge", "tensor", base, 1.0)) for base in ("linear", "rbf")]
+    by_hand = PairMean(parts).fit(GRID[train], BONDS[train]).decision_function(GRID[test])
+    assert told[0]["value"] == pytest.approx(np.sqrt(np.mean((by_hand - BONDS[test]) ** 2)), rel=1e-6)
+    assert len(told) == 1
+
+
+def test_a_mean_that_is_best_is_chosen_fitted_and_saved(tmp_path: Path) -> None:
+    """Half of the answer is linear, half of it is local: each machine sees one of them."""
+    y = BONDS / BONDS.std() + np.where(np.abs(DRUGS[LEFT, 0]) < 0.5, 3.0, 0.0)
+    options: dict[str, Any] = {"machines": ["ridge"], "kernels": ["tensor_sum"], "Cs": [10.0], "test_share": 0.0}
+    search = pl.PairSearch("number", "none", bases=["linear", "rbf", "poly"], **options).fit(GRID, y)
+    values = {each["what"]: each["score"] for each in search.record_["rungs"][-1]["results"] if "C =" in each["what"]}
+    assert search.best_score_ == max(values.values())
+    assert str(search.best_setting_) == max(values, key=lambda name: values[name])
+    assert any(name.startswith("mean of") for name in values)
+    pl.save(search.best_estimator_, tmp_path / "model.safetensors")
+    again = pl.load(tmp_path / "model.safetensors")
+    np.testing.assert_allclose(again.decision_function(GRID), search.decision_function(GRID), atol=1e-9)
+
+
+def test_a_complete_grid_is_taken_whole_and_others_are_not() -> None:
+    left, right = np.divmod(np.arange(90 * 80), 80)
+    grid = pl.Pairs(np.eye(90), left, right, right_examples=np.eye(80))
+
+    def sizes(pairs: pl.Pairs) -> list[int]:
+        search = pl.PairSearch("number", "left", test_share=0.0, **QUICK)
+        data = Labelled(pairs, np.arange(len(pairs), dtype=np.float64))
+        return search._runner(data, judgement_named(None, "number"), clock.Clock(None)).sizes
+
+    assert sizes(grid) == [68 * 80]
+    holes = grid[np.arange(len(grid)) % 7 > 0]
+    assert sizes(holes)[0] == 3000
+
+
+def test_the_leader_meets_its_neighbours_between_the_least_and_the_largest_c() -> None:
+    record = pl.PairSearch("number", "left", test_share=0.0, **QUICK).fit(GRID, BONDS).record_
+    Cs = {float(each["what"].split("C = ")[1]) for each in record["trials"] if each["what"][:5] == "ridge"}
+    assert {0.1, 1.0, 10.0} < Cs <= {0.1, 0.32, 1.0, 3.2, 10.0}
 
 
 def test_elo_is_the_recursion_of_the_book() -> None:

@@ -19,7 +19,7 @@ from pairlearn.selection.search.results import Result, still_in
 from pairlearn.selection.search.runner import Runner
 from pairlearn.selection.search.settings import NO_KERNEL, Setting, Space, baselines_of
 from pairlearn.selection.search.sizes import Size
-from pairlearn.selection.search.trials import BaselineFit, MachinePath, Trial
+from pairlearn.selection.search.trials import BaselineFit, MachinePath, Trial, ViewFits
 
 X, CLASSES = pl.data.double_interval(30, 12, n=12, seed=0)
 
@@ -33,6 +33,7 @@ class World:
         monkeypatch.setattr(clock, "now", lambda: self.seconds)
         monkeypatch.setattr(MachinePath, "run", lambda job, space, scoring: self.path(job))
         monkeypatch.setattr(BaselineFit, "run", lambda job, space, scoring: self.baseline(job))
+        monkeypatch.setattr(ViewFits, "run", lambda job, space, scoring: self.views(job))
         monkeypatch.setattr(Preparation, "grams", lambda own, rung, families: {})
         monkeypatch.setattr(Preparation, "scale", lambda own, family: 1.0)
         monkeypatch.setattr(Preparation, "with_scores", lambda own, rung, starts: self.stack(rung, list(starts)))
@@ -51,6 +52,8 @@ class World:
         return "converged", 1e-4
 
     def cost(self, setting: Setting, n_pairs: int) -> float:
+        if setting.quick:
+            return 4.0 * self.quick(n_pairs)
         if setting.kernel == NO_KERNEL:
             return n_pairs / 20_000
         return (n_pairs / 5000) ** 1.3 * (1 + len(str(setting.family)) % 3) * setting.C**0.1
@@ -68,16 +71,30 @@ class World:
             trials.append(Trial.on(job.rung, setting, status=status, **shown))
         return trials
 
+    def quick(self, n_pairs: int) -> float:
+        """Seconds of a baseline: they grow about like examples."""
+        return 0.1 * float(n_pairs / 2000) ** 0.45
+
+    def views(self, job: ViewFits) -> list[Trial]:
+        trials = []
+        for setting in job.settings:
+            before = self.seconds
+            self.spend(0.1 * len(setting.views) * self.quick(len(job.rung.training)))
+            rate = 0.13 + 0.3 / job.rung.size.epcr + 0.01 * (sum(map(ord, str(setting))) % 7)
+            shown = {"eer": rate, "score": -rate, "seconds": self.seconds - before}
+            trials.append(Trial.on(job.rung, setting, status="fitted", **shown))
+        return trials
+
     def baseline(self, job: BaselineFit) -> list[Trial]:
         before = self.seconds
-        self.spend(len(job.rung.training) / 20_000)
+        self.spend(self.quick(len(job.rung.training)))
         rate = 0.12 + 0.3 / job.rung.size.epcr + 0.01 * (sum(map(ord, job.name)) % 7)
         shown = {"eer": rate, "score": -rate, "seconds": self.seconds - before}
         return [Trial.on(job.rung, job.name, status="fitted", **shown)]
 
     def stack(self, rung: Any, starts: list[str]) -> dict[str | None, Any]:
         for _ in {name for start in starts for name in baselines_of(start)}:
-            self.spend(2.3 * len(rung.training) / 20_000)
+            self.spend(2.3 * self.quick(len(rung.training)))
         return dict.fromkeys(starts, rung)
 
     def fitted(self, finish: Finish, data: Development, size: Size, until: float | None) -> Fitted:
@@ -87,7 +104,7 @@ class World:
 
     def test(self, finish: Finish, found: Fitted) -> tuple[dict[str, Any], dict[str, str]]:
         for _ in finish.rivals:
-            self.spend(len(found.training.pairs) / 20_000)
+            self.spend(self.quick(len(found.training.pairs)))
         return {}, {}
 
 
@@ -199,7 +216,7 @@ def test_neighbours_are_half_a_step_away_and_stay_within_the_grid() -> None:
     ("setting", "words"),
     [
         (Setting("metric", "rbf", 1.0), "pair kernel metric on the base kernel rbf, C = 1"),
-        (Setting("scores", "scores", 0.1, "plda", 1.0), "a weighted sum of the scores of plda, no kernel, C = 0.1"),
+        (Setting("scores", "scores", 0.1, "plda", 1.0), "the scores of plda, no machine beside it"),
         (Setting("metric", "rbf", 0.1, "stack", 10.0), "beside the scores of 6 baselines (euclid, cosine,"),
     ],
 )
@@ -225,3 +242,14 @@ def test_the_pace_is_that_of_repeated_trials() -> None:
     for split in range(13, 40):
         took(split, 0.5)
     assert journal.pace == 1.0
+
+
+def test_a_rung_on_which_only_baselines_saw_all_splits_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A resumed search met it: baselines tried on more splits than any machine leave no machine to compare."""
+    World(monkeypatch, 0.2)
+    runner, held = pl.StagedSearch(time_budget=60.0, n_splits=2)._runner(X, CLASSES)
+    size = runner.data.ladder.interclass(4)[0]
+    runner.try_baselines(stages.Round("interclass", size), ["euclid"])
+    runner.splits["interclass", size] = 1
+    stages.Interclass(runner, held, 4)._use_the_rest(size)
+    assert runner.machines("interclass", size) == []

@@ -7,8 +7,9 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
-from pairlearn.errors import InputError
+from pairlearn.baselines.labelled.strengths import finite_numbers
 from pairlearn.examples import take_examples
 from pairlearn.kernels import Kernel, TwoDomains, as_kernel
 from pairlearn.pairs import Pairs, as_pairs
@@ -38,9 +39,8 @@ class NeighbourMeans(BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Keep the known pairs and their numbers."""
-        pairs, values = as_pairs(X), np.asarray(y, dtype=np.float64)
-        if values.shape != (len(pairs),):
-            raise InputError(f"y must hold one number per pair, {len(pairs)}, got shape {values.shape}")
+        pairs = as_pairs(X)
+        values = finite_numbers(y, len(pairs))
         left, right = pairs.columns
         self.mean_ = float(values.mean()) if self.sign > 0 else 0.0
         if pairs.right_examples is None:
@@ -59,6 +59,7 @@ class NeighbourMeans(BaseEstimator):
 
     def decision_function(self, X: Any) -> Floats:
         """The mean over the neighbours of both sides, (n_pairs,)."""
+        check_is_fitted(self)
         pairs = as_pairs(X)
         found = [self._averaged(pairs, table) for table in (self.sums_, self.counts_)]
         return np.where(found[1] > 0, found[0] / np.where(found[1] > 0, found[1], 1.0), self.mean_)

@@ -11,11 +11,71 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
+from pairlearn.errors import InputError
 from pairlearn.examples import count_examples
+from pairlearn.features import note_features, same_features
 from pairlearn.interrupts import delayed
 from pairlearn.pairs import Pairs, as_pairs
+from pairlearn.pairs.labels import check_signs, one_per_pair
 from pairlearn.types import Floats
+
+ORDERS = "+1 (left first), -1 (right first) or 0 (tie)"
+
+
+class Remembers(BaseEstimator):
+    """What is fitted on pairs and asked of pairs of examples with the same features."""
+
+    def _learnt_from(self, X: Any) -> Pairs:
+        pairs = as_pairs(X)
+        note_features(self, pairs)
+        return pairs
+
+    def _asked(self, X: Any) -> Pairs:
+        check_is_fitted(self)
+        pairs = same_features(self, as_pairs(X))
+        known, shape = getattr(self, "n_features_in_", None), getattr(pairs.examples, "shape", ())
+        if known is not None and shape[1:] != (known,):
+            raise InputError(f"examples have {shape[1:]} features, but the model was fitted with ({known},)")
+        return pairs
+
+
+class ByRow(Remembers):
+    """What knows examples by their row alone, and so is fitted on and asked of pairs of the same table."""
+
+    def _learnt_from(self, X: Any) -> Pairs:
+        pairs = super()._learnt_from(X)
+        self.rows_ = rows_of(pairs)
+        return pairs
+
+    def _asked(self, X: Any) -> Pairs:
+        pairs = super()._asked(X)
+        if rows_of(pairs) != self.rows_:
+            known, given = (" and ".join(f"{n:,}" for n in rows) for rows in (self.rows_, rows_of(pairs)))
+            raise InputError(
+                f"{type(self).__name__} knows examples by their row and learnt from a table of {known} rows, these "
+                f"pairs have one of {given}; pass pl.Pairs of the same table, or a machine that learns from features"
+            )
+        return pairs
+
+
+def rows_of(pairs: Pairs) -> tuple[int, ...]:
+    """How many rows the table has; both tables, where there are two."""
+    both = pairs.examples, pairs.right_examples
+    return tuple(count_examples(table) for table in both if table is not None)
+
+
+def finite_numbers(y: Any, n_pairs: int) -> Floats:
+    """One finite number per pair.
+
+    >>> finite_numbers([1, 2], 2).tolist()
+    [1.0, 2.0]
+    """
+    values = one_per_pair(y, n_pairs).astype(np.float64)
+    if not np.isfinite(values).all():
+        raise InputError("y contains NaN or infinity; leave these pairs out")
+    return values
 
 
 class Coin(BaseEstimator):
@@ -29,12 +89,15 @@ class Coin(BaseEstimator):
         """Nothing is learnt."""
         return self
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
     def decision_function(self, X: Any) -> Floats:
         """Zeros, (n_pairs,)."""
         return np.zeros(len(as_pairs(X)))
 
 
-class WinShare(BaseEstimator):
+class WinShare(ByRow):
     """s_left − s_right, s = (wins + ½ ties + 1)/(comparisons + 2): who won more often, whoever it was against.
 
     >>> matches = Pairs(np.eye(3), [0, 0, 1], [1, 2, 2])
@@ -44,8 +107,8 @@ class WinShare(BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Count; y is +1 (left first), −1 (right first) or 0 (tie)."""
-        pairs, n = as_pairs(X), as_pairs(X).n_examples
-        won = (1.0 + np.asarray(y)) / 2.0
+        pairs = self._learnt_from(X)
+        n, won = pairs.n_examples, shares_won(y, pairs)
         wins = np.bincount(pairs.left, won, n) + np.bincount(pairs.right, 1.0 - won, n)
         compared = np.bincount(pairs.left, minlength=n) + np.bincount(pairs.right, minlength=n)
         self.shares_: Floats = (wins + 1.0) / (compared + 2.0)
@@ -53,11 +116,11 @@ class WinShare(BaseEstimator):
 
     def decision_function(self, X: Any) -> Floats:
         """> 0 where left won more often, (n_pairs,)."""
-        pairs = as_pairs(X)
+        pairs = self._asked(X)
         return np.asarray(self.shares_[pairs.left] - self.shares_[pairs.right])
 
 
-class BradleyTerry(BaseEstimator):
+class BradleyTerry(ByRow):
     """P(left first) = 1/(1 + exp(β_right − β_left)), one strength β per example; ties are half a win for either side.
 
     min ½‖β‖²/C + Σ log(1 + exp(−y(β_left − β_right))): the penalty keeps whoever won everything finite.
@@ -72,7 +135,8 @@ class BradleyTerry(BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn strengths; y is +1 (left first), −1 (right first) or 0 (tie)."""
-        rows, won = sides(as_pairs(X), -1), (1.0 + np.asarray(y)) / 2.0
+        pairs = self._learnt_from(X)
+        rows, won = sides(pairs, -1), shares_won(y, pairs)
         # Both results of every pair, weighed by how far each one came true: ties need no case of their own.
         both = np.repeat([1, -1], len(won))
         # Loaded here: a model that needs none of it is read and scored in half the time.
@@ -86,10 +150,10 @@ class BradleyTerry(BaseEstimator):
 
     def decision_function(self, X: Any) -> Floats:
         """β_left − β_right, (n_pairs,)."""
-        return np.asarray(sides(as_pairs(X), -1) @ self.strengths_)
+        return np.asarray(sides(self._asked(X), -1) @ self.strengths_)
 
 
-class Elo(BaseEstimator):
+class Elo(ByRow):
     """Ratings that follow the results, one by one: r_left += s·(w − 1/(1 + exp(r_right − r_left))).
 
     w: 1 won, ½ tied, 0 lost; r_right moves by as much the other way. Chess counts in units of 400/log 10, where
@@ -105,8 +169,8 @@ class Elo(BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Go through the results; y is +1 (left first), −1 (right first) or 0 (tie)."""
-        pairs = as_pairs(X)
-        ratings, won = [0.0] * pairs.n_examples, ((1.0 + np.asarray(y)) / 2.0).tolist()
+        pairs = self._learnt_from(X)
+        ratings, won = [0.0] * pairs.n_examples, shares_won(y, pairs).tolist()
         for left, right, result in zip(pairs.left.tolist(), pairs.right.tolist(), won, strict=True):
             gain = self.step * (result - 1.0 / (1.0 + np.exp(ratings[right] - ratings[left])))
             ratings[left] += gain
@@ -116,11 +180,11 @@ class Elo(BaseEstimator):
 
     def decision_function(self, X: Any) -> Floats:
         """r_left − r_right after the last result, (n_pairs,)."""
-        pairs = as_pairs(X)
+        pairs = self._asked(X)
         return np.asarray(self.ratings_[pairs.left] - self.ratings_[pairs.right])
 
 
-class ExampleMeans(BaseEstimator):
+class ExampleMeans(ByRow):
     """μ + α_left + sign·α_right by least squares with a slight penalty: what is known of either side by itself.
 
     Two tables have an α each. sign = −1 where swapping a pair turns the sign of its number; then μ = 0.
@@ -140,16 +204,18 @@ class ExampleMeans(BaseEstimator):
         with delayed():
             from sklearn.linear_model import Ridge
 
+        pairs = self._learnt_from(X)
         self.model_ = Ridge(self.penalty, fit_intercept=self.sign > 0, solver="sparse_cg", tol=1e-6)
-        self.model_.fit(sides(as_pairs(X), self.sign), np.asarray(y, dtype=np.float64))
+        self.model_.fit(sides(pairs, self.sign), finite_numbers(y, len(pairs)))
         return self
 
     def decision_function(self, X: Any) -> Floats:
         """The number that is expected of every pair, (n_pairs,)."""
-        return np.asarray(self.model_.predict(sides(as_pairs(X), self.sign)))
+        rows = sides(self._asked(X), self.sign)
+        return np.asarray(self.model_.predict(rows))
 
 
-class MeanValue(BaseEstimator):
+class MeanValue(Remembers):
     """The mean of the training numbers for every pair.
 
     >>> pairs = Pairs(np.eye(2), [0], [1])
@@ -159,12 +225,21 @@ class MeanValue(BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Average."""
-        self.mean_ = float(np.mean(y))
+        self.mean_ = float(finite_numbers(y, len(self._learnt_from(X))).mean())
         return self
 
     def decision_function(self, X: Any) -> Floats:
         """The mean, (n_pairs,)."""
-        return np.full(len(as_pairs(X)), self.mean_)
+        return np.full(len(self._asked(X)), self.mean_)
+
+
+def shares_won(y: Any, pairs: Pairs) -> Floats:
+    """What the left example won of every comparison: 1, ½ of a tie, 0.
+
+    >>> shares_won([1, 0, -1], Pairs(np.eye(2), [0, 0, 0], [1, 1, 1])).tolist()
+    [1.0, 0.5, 0.0]
+    """
+    return (1.0 + check_signs(y, len(pairs), ORDERS, "; use np.sign")) / 2.0
 
 
 def sides(pairs: Pairs, sign: int) -> Any:

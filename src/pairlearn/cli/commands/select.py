@@ -34,7 +34,7 @@ def select(
         Path,
         typer.Option(
             "--dir",
-            help="Journal, record and plot; a killed selection goes on from here. With PAIRS: the record only.",
+            help="Journal, record and plot; a killed selection goes on from here. With PAIRS: no plot.",
         ),
     ] = Path("pairlearn-selection"),
     budget: Annotated[float, typer.Option(help="Seconds for the whole selection.")] = 600.0,

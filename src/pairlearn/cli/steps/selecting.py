@@ -188,8 +188,9 @@ def one(objective: dict[str, Any], value: float) -> str:
 
 def _chosen_line(record: dict[str, Any]) -> str:
     chosen, fit = record["chosen"], record["fit"]
+    more = " (whitened views: see the glossary)" if "whitened view" in chosen["sentence"] else ""
     return (
-        f"{chosen['sentence']}; {counted(fit['support_pairs'], 'support pair')}, {fit['status']}, "
+        f"{chosen['sentence']}{more}; {counted(fit['support_pairs'], 'support pair')}, {fit['status']}, "
         f"{record['seconds']:.0f} of {record['time_budget']:.0f} s in all"
     )
 

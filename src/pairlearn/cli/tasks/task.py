@@ -150,6 +150,8 @@ def task_of(model: Any) -> Task:
         return task_of(model.model)
     if is_pipeline(model):
         return task_of(model[-1])
+    if isinstance(model, pl.scorers.PairMean):
+        return task_of(model.machines_[0])
     if isinstance(model, pl.PairRidge) and getattr(model, "binary_", False):
         return VERIFICATION
     if isinstance(model, pl.BasisSVC):

@@ -39,7 +39,7 @@ def rivals_of(question: Question, pairs: Pairs, space: Space) -> dict[str, Rival
     }
     first = next(family for family in space.families)
     if first.machine == "ridge":
-        found[RIDGE] = lambda pairs: space.machine(Setting(*first, 1.0), pairs)
+        found[RIDGE] = lambda pairs: space.machine(Setting(*first, 1.0))
     precomputed = as_kernel(base).precomputed
     if question == "link" and pairs.right_examples is None and not precomputed:
         found |= {name: _registered(name) for name in BASELINES}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -11,10 +11,12 @@ import numpy as np
 
 from pairlearn.evaluation.objectives.answers import Judgement
 from pairlearn.evaluation.objectives.named import Question
+from pairlearn.pairs import Pairs
+from pairlearn.selection.labelled.journal import Journal
 from pairlearn.selection.labelled.rivals import Rival
 from pairlearn.selection.labelled.settings import Setting, Space
 from pairlearn.selection.labelled.tasks import VALIDATION_SHARE, splits
-from pairlearn.selection.labelled.trials import Labelled, Trial, What, run_trial
+from pairlearn.selection.labelled.trials import Labelled, Trial, What, averaged, run_trial
 from pairlearn.selection.search.clock import Clock, expected_seconds
 from pairlearn.selection.search.trials import SHORTEST_FIT
 from pairlearn.selection.splits import Split
@@ -24,6 +26,10 @@ TEST_PAIRS = 20_000
 """Most pairs that judge one trial: scoring them shall take less time than the fits."""
 FIRST, GROWTH_OF_SETS = 3000, 4
 """Pairs of the first look, and how much larger every further training set is."""
+WHOLE = 50_000
+"""Pairs up to which a complete grid is taken whole at once: its closed forms are quicker than a few thousand pairs."""
+ROUGH = 0.01
+"""KKT gap at which the machine of a trial stops: splits differ by more than its last digits. Final fits go further."""
 MOST_SPLITS = 20
 """Splits after which more of them would tell no more: they share their pairs."""
 
@@ -63,6 +69,7 @@ class Runner:
     rivals: dict[str, Rival]
     judgement: Judgement
     clock: Clock
+    journal: Journal
     max_pairs: int
     seed: int
     options: dict[str, Any]
@@ -98,6 +105,8 @@ class Runner:
         """Numbers of training pairs, each four times the one before, up to all of them."""
         most = min(self.max_pairs, min(len(train) for train, _ in self._splits))
         found = [most]
+        if most <= min(WHOLE, self.max_pairs) and is_grid(self.data.pairs[self._splits[0][0]]):
+            return found
         while found[0] > 1.5 * FIRST:
             found.insert(0, max(FIRST, found[0] // GROWTH_OF_SETS))
         return found
@@ -119,7 +128,7 @@ class Runner:
 
     def try_all(self, what: Iterable[What], size: int, split: int, until: float | None, *, must: bool = False) -> bool:
         """Those that were not tried here; whether there was time for all. What `must` be known always runs."""
-        missing = [each for each in dict.fromkeys(what) if (each, size, split) not in self.trials]
+        missing = [each for each in dict.fromkeys(what) if not self._known(each, size, split)]
         late: list[What] = []
         sets = self.sets(size, split) if missing else None
         for each in missing:
@@ -128,19 +137,35 @@ class Runner:
                 late.append(each)
                 continue
             assert sets is not None
-            make = partial(self.model, each, sets[0], left)
+            make = partial(self.model, each, sets[0], left, tol=ROUGH)
             self.keep(run_trial(each, make, sets, self.judgement, size, split))
+            self.journal.add(self.trials[each, size, split], self.clock.elapsed)
         if late:
             names = ", ".join(map(str, late[:3])) + (", …" if len(late) > 3 else "")
             self.notes.append(f"{counted(size, 'pair')}: no time for {counted(len(late), 'trial')} ({names})")
         return not late
 
-    def model(self, what: What, training: Labelled, seconds: float | None) -> Any:
+    def _known(self, what: What, size: int, split: int) -> bool:
+        """Whether this process tried it, or one before it."""
+        before = self.journal.known(what, size, split)
+        if before is not None:
+            self.trials.setdefault((what, size, split), replace(before, what=what))
+        return (what, size, split) in self.trials
+
+    def average(self, mean: Setting, size: int) -> None:
+        """The trials of a mean on every split that all its parts know."""
+        for split in range(self.n_splits):
+            parts = [self.trials.get((part, size, split)) for part in mean.parts]
+            known = [part for part in parts if part is not None and part.tells and part.answers is not None]
+            if len(known) == len(parts):
+                self.keep(averaged(mean, known, self.sets(size, split)[1], self.judgement))
+
+    def model(self, what: What, training: Labelled, seconds: float | None, **more: Any) -> Any:
         """A new machine that may take so many seconds, or a new baseline."""
         if isinstance(what, str):
             return self.rivals[what](training.pairs)
         budget = None if seconds is None else max(SHORTEST_FIT, seconds)
-        return self.space.machine(what, training.pairs, time_budget=budget, **self.options)
+        return self.space.machine(what, time_budget=budget, **self.options, **more)
 
     def keep(self, trial: Trial) -> None:
         """Note a trial and say how far the search is."""
@@ -153,6 +178,8 @@ class Runner:
 
     def expected(self, what: What, n_pairs: int) -> float | None:
         """Seconds of one fit, from those of the same setting, else of its family; None if unknown."""
+        if isinstance(what, Setting) and what.beside:
+            return sum(self.expected(part, n_pairs) or 0.0 for part in what.parts)
         own = [trial for trial in self.trials.values() if trial.score is not None]
         exact = [(trial.size, trial.seconds) for trial in own if trial.what == what]
         if isinstance(what, str) or exact:
@@ -166,6 +193,16 @@ class Runner:
     def learnt(self) -> bool:
         """Whether any machine told something so far."""
         return any(trial.tells and not isinstance(trial.what, str) for trial in self.trials.values())
+
+    def known_splits(self, setting: Setting, size: int) -> int:
+        """On how many splits, from the first on, a setting was tried."""
+        return sum((setting, size, split) in self.trials for split in range(self.n_splits))
+
+    def score(self, setting: Setting, size: int) -> float:
+        """Mean score over the splits that a setting was tried on; −∞ where one told nothing."""
+        those = [trial for (what, of, _), trial in self.trials.items() if what == setting and of == size]
+        told = [trial.score for trial in those if trial.tells and trial.score is not None]
+        return float(np.mean(told)) if those and len(told) == len(those) else -np.inf
 
     def results(self, size: int, among: Sequence[What] | None = None) -> list[Result]:
         """Means over splits at one size, best first; only what told something on as many splits as any other."""
@@ -189,6 +226,12 @@ class Runner:
         """Results of baselines at this size; where there was no time for any, at the largest one below it."""
         known = (self.baselines(each) for each in reversed(self.sizes) if each <= size)
         return next((found for found in known if found), [])
+
+
+def is_grid(pairs: Pairs) -> bool:
+    """Whether these are all pairs of the examples of two tables."""
+    left, right = (len(np.unique(column)) for column in pairs.columns)
+    return pairs.right_examples is not None and left * right == len(pairs)
 
 
 def mean_result(trials: Sequence[Trial]) -> Result:

@@ -20,6 +20,7 @@ from pairlearn.machines.pair_svr import check_targets
 from pairlearn.pairs import Pairs, as_pairs, check_labels
 from pairlearn.selection.drawing import check_whole
 from pairlearn.selection.labelled.finish import Finish
+from pairlearn.selection.labelled.journal import Journal, fingerprint
 from pairlearn.selection.labelled.race import run_race
 from pairlearn.selection.labelled.record import record_of
 from pairlearn.selection.labelled.rivals import rivals_of
@@ -40,8 +41,9 @@ class PairSearch(BaseEstimator):
 
     `fit(pairs, y)` takes Pairs and what is known of each: links ±1, who comes first (±1, 0 a tie), or numbers. A share
     of the pairs is set aside as the question will be asked (`unseen`); the rest is cut in the same way again and again.
-    Every family is tried on few pairs first, the better half on more, the best on several splits, beside the baselines
-    of the question. The winner is tested on what was set aside, then fitted on everything.
+    Every family is tried on few pairs first, the better half on more, the best on more splits, beside the baselines of
+    the question; of links and numbers also means of the best two or three (`pl.scorers.PairMean`). The winner is tested
+    on what was set aside, then fitted on everything.
 
     Parameters
     ----------
@@ -56,7 +58,7 @@ class PairSearch(BaseEstimator):
     time_budget : seconds for everything: baselines, trials, final fit, final test, refit.
     test_share : share of the pairs, or of the examples of a side, that no choice sees; 0 for no final test.
     max_pairs : largest training set; beyond it pairs are sampled.
-    directory : the record is written there.
+    directory : record and journal are written there; a killed search on the same pairs with the same settings goes on.
     progress : called with a Step after every trial.
 
     Examples
@@ -165,8 +167,12 @@ class PairSearch(BaseEstimator):
         space = Space.of(self.question, data.pairs, self.machines, self.kernels, self.bases, self.Cs)
         rivals = rivals_of(self.question, data.pairs, space)
         options = {"memory_budget": self.memory_budget, "random_state": self.random_state}
+        names = "question unseen objective machines kernels bases Cs max_pairs random_state"
+        own = [getattr(self, name) for name in names.split()]
+        journal = Journal(self.directory, fingerprint(data, own, self.directory))
+        clock.add(journal.spent)
         limits = (self.max_pairs, self.random_state, options, self.progress)
-        return Runner(data, self.question, self.unseen, space, rivals, judgement, clock, *limits)
+        return Runner(data, self.question, self.unseen, space, rivals, judgement, clock, journal, *limits)
 
     def _finish(
         self, runner: Runner, held: Labelled | None, everything: Labelled, size: int, interrupted: bool

@@ -22,6 +22,7 @@ from pairlearn.machines.ridge.pair_ridge import PairRidge
 from pairlearn.operators.build import build
 from pairlearn.pair_kernels import PairKernel, on_blocks, on_invariant, on_signed, pair_kernel
 from pairlearn.pairs import Pairs
+from pairlearn.scorers.pair_mean import PairMean
 from pairlearn.selection.search.settings import BASES as ONE_TABLE
 from pairlearn.selection.search.settings import CS, SCALE_SAMPLE
 
@@ -61,6 +62,8 @@ class Family(NamedTuple):
 class Setting:
     """One machine: C counts in units of 1 / mean K(p, p), for least squares α = mean K(p, p) / C.
 
+    `beside`: others whose answers are averaged with its own.
+
     >>> str(Setting("ridge", "tensor", "rbf", 10.0))
     'ridge: tensor / rbf, C = 10'
     """
@@ -69,6 +72,12 @@ class Setting:
     kernel: str
     base: str
     C: float
+    beside: tuple[Setting, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Setting, ...]:
+        """The settings that are averaged, itself first; a setting by itself is its only part."""
+        return (replace(self, beside=()), *self.beside)
 
     @property
     def family(self) -> Family:
@@ -78,14 +87,17 @@ class Setting:
     @property
     def sentence(self) -> str:
         """What it is, in words of a user."""
-        return f"{self.machine} with the pair kernel {self.kernel} on the base kernel {self.base}, C = {self.C:g}"
+        own = f"{self.machine} with the pair kernel {self.kernel} on the base kernel {self.base}, C = {self.C:g}"
+        others = [each.sentence for each in self.beside]
+        return "the mean of " + " and ".join((own, *others)) if others else own
 
     def as_json(self) -> dict[str, Any]:
         """Plain names and numbers."""
         return asdict(self)
 
     def __str__(self) -> str:
-        return f"{self.machine}: {self.kernel} / {self.base}, C = {self.C:g}"
+        own = f"{self.machine}: {self.kernel} / {self.base}, C = {self.C:g}"
+        return own if not self.beside else "mean of " + "; ".join((own, *map(str, self.beside)))
 
 
 def _ridge(kernel: Any, base: Any, C: float, options: dict[str, Any]) -> PairRidge:
@@ -104,12 +116,13 @@ BUILT: dict[str, Callable[[Any, Any, float, dict[str, Any]], Any]] = {
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """All settings: machines × kernels × bases × Cs; `scales` are the means of K(p, p) of what was measured so far."""
+    """All settings: machines × kernels × bases × Cs; `scales` are the means of K(p, p) over a sample of the pairs."""
 
     machines: tuple[str, ...]
     kernels: dict[str, PairKernel]
     bases: dict[str, Any]
     Cs: tuple[float, ...]
+    pairs: Pairs
     scales: dict[tuple[str, str], float]
 
     @classmethod
@@ -125,7 +138,7 @@ class Space:
         known = dict(_named("bases", bases or usual))
         for base in known.values():
             as_kernel(base)
-        space = cls(_machines(question, machines), _with_blocks(found, pairs, question), known, _boxes(Cs), {})
+        space = cls(_machines(question, machines), _with_blocks(found, pairs, question), known, _boxes(Cs), pairs, {})
         space._check_symmetry(question, n_tables)
         return space
 
@@ -151,27 +164,36 @@ class Space:
         return [family.at(C) for family in families for C in self.Cs]
 
     def neighbours(self, setting: Setting) -> list[Setting]:
-        """C a half step up or down."""
-        return [replace(setting, C=float(f"{setting.C * step:.3g}")) for step in (10.0**0.5, 10.0**-0.5)]
+        """C a half step up or down, between the least and the largest that were asked for."""
+        near = (float(f"{setting.C * step:.2g}") for step in (10.0**0.5, 10.0**-0.5))
+        return [replace(setting, C=C) for C in near if self.Cs[0] < C < self.Cs[-1]]
 
-    def machine(self, setting: Setting, pairs: Pairs, **options: Any) -> Any:
-        """The machine of a setting; its unit of C is measured on the first pairs that it is asked for."""
+    def machine(self, setting: Setting, **options: Any) -> Any:
+        """The machine of a setting."""
+        if setting.beside:
+            return PairMean([self.machine(part, **_shared(options, setting)) for part in setting.parts])
         kernel, base = self.kernels[setting.kernel], self.bases[setting.base]
-        return BUILT[setting.machine](kernel, base, setting.C / self._scale(setting, pairs), options)
+        return BUILT[setting.machine](kernel, base, setting.C / self._scale(setting), options)
 
-    def _scale(self, setting: Setting, pairs: Pairs) -> float:
-        """Mean K(p, p) over a sample of pairs, measured once, so that one C is one machine on every split and size."""
+    def _scale(self, setting: Setting) -> float:
+        """Mean K(p, p) over a sample of all pairs, so that one C is one machine on every split and size."""
         key = (setting.kernel, setting.base)
         if key not in self.scales:
             kernel = self.kernels[setting.kernel].on(as_kernel(self.bases[setting.base]))
-            chosen = np.random.default_rng(0).permutation(len(pairs))[:SCALE_SAMPLE]
-            size = float(np.mean(build(kernel, pairs[np.sort(chosen)]).operator.diagonal()))
+            chosen = np.random.default_rng(0).permutation(len(self.pairs))[:SCALE_SAMPLE]
+            size = float(np.mean(build(kernel, self.pairs[np.sort(chosen)]).operator.diagonal()))
             if not size > 0:
                 raise InputError(
                     f"{setting.kernel} / {setting.base}: all kernel values are zero; are all examples zero?"
                 )
             self.scales[key] = size
         return self.scales[key]
+
+
+def _shared(options: dict[str, Any], setting: Setting) -> dict[str, Any]:
+    """Options of one of the machines that are averaged: an equal share of the seconds."""
+    seconds = options.get("time_budget")
+    return {**options, "time_budget": None if seconds is None else seconds / len(setting.parts)}
 
 
 # --------------------------------------------------------------------------- what the user asked for

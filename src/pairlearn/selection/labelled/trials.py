@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,7 @@ class Trial:
     """What one fit showed; `value` (of the objective) and `score` (larger = better) are None where it failed.
 
     low, high: limits of the value over the tested examples. slope: the unit of log odds, 1 where none is needed.
+    answers: to the test pairs, as the machine gives them; no part of the record.
     """
 
     what: What
@@ -64,6 +65,7 @@ class Trial:
     seconds: float = 0.0
     status: str = ""
     gap: float | None = None
+    answers: Floats | None = field(default=None, repr=False, compare=False)
 
     @property
     def tells(self) -> bool:
@@ -74,7 +76,8 @@ class Trial:
     def as_json(self) -> dict[str, Any]:
         """Plain numbers and names."""
         kind = "baseline" if isinstance(self.what, str) else "machine"
-        return {**asdict(self), "what": str(self.what), "kind": kind}
+        plain = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "answers"}
+        return {**plain, "what": str(self.what), "kind": kind}
 
 
 def run_trial(
@@ -86,14 +89,27 @@ def run_trial(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the final fit says the same, once
             model = fit(make(), training)
-        answers = model.decision_function(test.pairs)
-        slope = slope_of(answers, test.labels) if judgement.odds else 1.0
-        found = judged(judgement, slope * answers, test)
+        found = Trial(what, size, split, **told(model.decision_function(test.pairs), test, judgement))
     except FAILURES as error:
         return Trial(what, size, split, status=f"failed: {error}", seconds=now() - began)
     status, gap = getattr(model, "fit_status_", "fitted"), getattr(model, "kkt_gap_", None)
-    shown: dict[str, Any] = {"seconds": now() - began, "status": str(status), "gap": gap, "slope": slope}
-    return Trial(what, size, split, score=judgement.score(found["value"]), **found, **shown)
+    return replace(found, seconds=now() - began, status=str(status), gap=gap)
+
+
+def told(answers: Floats, test: Labelled, judgement: Judgement) -> dict[str, Any]:
+    """What answers to the test pairs are worth: value, score, limits, slope, and the answers themselves."""
+    slope = slope_of(answers, test.labels) if judgement.odds else 1.0
+    found = judged(judgement, slope * answers, test)
+    return {**found, "score": judgement.score(found["value"]), "slope": slope, "answers": answers}
+
+
+def averaged(what: Setting, parts: Sequence[Trial], test: Labelled, judgement: Judgement) -> Trial:
+    """The trial of a mean, from the answers of its parts on the same split: nothing is fitted."""
+    answers = np.mean([each.answers for each in parts if each.answers is not None], axis=0)
+    last = max(parts, key=lambda each: each.gap or 0.0)
+    seconds = sum(each.seconds for each in parts)
+    ended: dict[str, Any] = {"seconds": seconds, "status": last.status, "gap": last.gap}
+    return Trial(what, last.size, last.split, **told(answers, test, judgement), **ended)
 
 
 def fit(model: Any, training: Labelled) -> Any:

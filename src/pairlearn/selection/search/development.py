@@ -56,6 +56,17 @@ class Training(NamedTuple):
     labels: Ints
     classes: Ints
 
+    def fewer(self, most: int, seed: int) -> Training:
+        """At most about so many of the pairs, half of them positive if there are as many, and one of every example."""
+        if len(self.labels) <= most:
+            return self
+        order = np.random.default_rng(seed).permutation(len(self.labels))
+        positive = self.labels[order] > 0
+        kept = [order[positive][: most // 2], order[~positive][: most // 2]]
+        kept += [np.unique(column, return_index=True)[1] for column in self.pairs.columns]
+        chosen = np.unique(np.concatenate(kept))
+        return Training(self.pairs[chosen], self.labels[chosen], self.classes)
+
 
 @dataclass(frozen=True, eq=False)
 class Development:

@@ -76,7 +76,7 @@ class Preparation:
         if missing:
             # Only those of this size are needed again, for the other settings that start from them.
             self._stacks = {key: stack for key, stack in self._stacks.items() if key[:2] == place[:2]}
-            makers = self.space.baselines
+            makers = self.space.makers
             new = cross_fit(rung.training, rung.labels, rung.classes, missing, seed=self.data.seed, makers=makers)
             self._stacks[place] = new if known is None else known.joined(new)
         return self._stacks[place]

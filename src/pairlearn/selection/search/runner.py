@@ -18,21 +18,31 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
+from pairlearn.linalg.threads import blas_threads
 from pairlearn.selection.search.clock import Clock, expected_seconds
 from pairlearn.selection.search.development import Development, Rung
 from pairlearn.selection.search.journal import Journal
 from pairlearn.selection.search.preparation import Preparation
 from pairlearn.selection.search.results import Result, mean_results
-from pairlearn.selection.search.settings import Family, Setting, Space, baselines_of
+from pairlearn.selection.search.settings import Family, Setting, Space, baselines_of, plain_name
 from pairlearn.selection.search.sizes import Size, Stage
-from pairlearn.selection.search.trials import FAILURES, BaselineFit, MachinePath, Scorer, Trial
+from pairlearn.selection.search.trials import FAILURES, BaselineFit, MachinePath, Scorer, Trial, ViewFits
+from pairlearn.selection.search.whitened.names import Part, parts_of
 from pairlearn.words import counted
 
-CROSS_FIT = 2.5
+CROSS_FIT = 3.2
 """Fits of a baseline on all pairs that cross-fitting takes: one, and three without a third of the classes."""
+SLOW = ("plda", "kissme", "logistic")
+"""Baselines that come last, since others say more in the same time."""
+BY_PAIRS, BY_ROWS, BY_VIEWS = 0.8, 0.4, 0.3
+"""Seconds of slow and other baselines and of views grow like pairs to this power; where most is the test, by less."""
+NAMED = 4
+"""Names in a note; the record has every trial that was made."""
+LONE = 12.0
+"""Times its share of many views that one view takes by itself."""
 Families = Mapping[Family, Sequence[float]]
 """Families to try, each with its Cs."""
-Job = MachinePath | BaselineFit
+Job = MachinePath | BaselineFit | ViewFits
 
 
 @dataclass(frozen=True)
@@ -92,11 +102,30 @@ class Runner:
     def try_machines(self, this: Round, settings: Sequence[Setting]) -> bool:
         """Try these settings, family by family; whether there was time for all."""
         families: dict[Family, list[float]] = {}
-        for setting in self.untried(this, settings):
+        self._try_views(this, [setting for setting in settings if setting.views])
+        self._try_alone(this, [setting for setting in settings if setting.quick and not setting.views])
+        for setting in self.untried(this, [setting for setting in settings if not setting.quick]):
             families.setdefault(setting.family, []).append(setting.C)
         if families:
             self._run(this, self._rung(this), self._paths(this, self._rung(this), families))
         return not self.untried(this, settings)
+
+    def _try_views(self, this: Round, settings: Sequence[Setting]) -> None:
+        """Whitened views: those of one base at once; several bases together one by one."""
+        groups: dict[Any, list[Setting]] = {}
+        for setting in self.untried(this, settings):
+            groups.setdefault(setting.views[0].base if len(setting.views) == 1 else setting, []).append(setting)
+        if groups:
+            rung = self._rung(this)
+            self._run(this, rung, [ViewFits(rung, tuple(group)) for group in groups.values()])
+
+    def _try_alone(self, this: Round, settings: Sequence[Setting]) -> None:
+        """Baselines as machines: what the baseline shows."""
+        self.try_baselines(this, [setting.quick for setting in settings if setting.quick])
+        for setting in self.untried(this, settings):
+            known = self.journal.trials.get((this.stage, this.size, this.split, setting.quick))
+            if known is not None:
+                self.journal.add([replace(known, setting=setting, baseline=None, C=setting.C)], self.clock.elapsed)
 
     def try_baselines(self, this: Round, names: Sequence[str]) -> bool:
         """Try these baselines, where examples are rows of features; whether there was time for all."""
@@ -171,18 +200,23 @@ class Runner:
         """The jobs that are expected to end in time, each with the seconds that it may take."""
         for place, job in enumerate(jobs):
             left = self.clock.left(this.until)
-            expected = self.expected(job.what, len(job.rung.training)) or 0.0
+            expected = self._expected_job(job)
             if left is not None and not this.must and (left <= 0 or expected > left):
                 left_out.append(job)
-            elif left is None or this.must or isinstance(job, BaselineFit):
+            elif left is None or this.must or not isinstance(job, MachinePath):
                 yield job
             else:
                 part = 2.0 * left * effective_n_jobs(self.n_jobs) / (len(jobs) - place)
                 yield replace(job, seconds=left if len(job.Cs) == 1 else min(left, part))
 
+    def _expected_job(self, job: Job) -> float:
+        what = job.settings if isinstance(job, ViewFits) else (job.what,)
+        return sum(self.expected(each, len(job.rung.training)) or 0.0 for each in what)
+
     def _note_left_out(self, this: Round, what: Sequence[Any], total: int) -> None:
         if what:
-            names = ", ".join(dict.fromkeys(str(getattr(each, "family", each)) for each in what))
+            every = list(dict.fromkeys(str(getattr(each, "family", each)) for each in what))
+            names = ", ".join(every[:NAMED]) + (", …" if len(every) > NAMED else "")
             self.notes.append(f"{this}: no time for {len(what)} of {counted(total, 'trial')} ({names})")
 
     def _report(self, rung: Rung, done: int, total: int) -> None:
@@ -214,8 +248,16 @@ class Runner:
     def expected(self, what: Setting | str, n_pairs: int) -> float | None:
         """Seconds of one trial, from those of the same setting, else of its family, else of all; None if unknown."""
         known = self.journal.seconds
-        if isinstance(what, str):
-            found = expected_seconds(known.get(what, []), n_pairs, growth=1.0)
+        if isinstance(what, Setting) and what.quick and not what.views:
+            what = what.quick
+        views = parts_of(what) if isinstance(what, str) else what.views
+        if views:
+            own = known.get(self.space.on_score(what) if isinstance(what, str) else what)
+            found = expected_seconds(own or known.get(Part, []), n_pairs, growth=BY_VIEWS)
+            found = found if found is None or len(views) > 1 or not isinstance(what, str) else LONE * found
+        elif isinstance(what, str):
+            growth = BY_PAIRS if plain_name(what) in SLOW else BY_ROWS
+            found = expected_seconds(known.get(what, []), n_pairs, growth)
         else:
             found = expected_seconds(known.get(what) or known.get(what.family) or known.get(Setting, []), n_pairs)
         return None if found is None else self.journal.pace * found
@@ -246,4 +288,7 @@ class Runner:
 
 
 def _run_job(job: Job, space: Space, scoring: Scorer) -> list[Trial]:
-    return job.run(space, scoring)
+    if isinstance(job, MachinePath):
+        return job.run(space, scoring)
+    with blas_threads(0.0):  # small products one after the other: beside others two threads wait more than they work
+        return job.run(space, scoring)

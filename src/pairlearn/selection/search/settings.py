@@ -24,6 +24,7 @@ from pairlearn.machines.pair_svc import PairSVC
 from pairlearn.operators.build import build
 from pairlearn.pair_kernels import PairKernel, pair_kernel
 from pairlearn.pairs import Pairs
+from pairlearn.selection.search.whitened.names import Part, WithViews, grid, in_short, parts_of, sentence
 from pairlearn.types import Examples
 
 KERNELS = ("tensor_metric", "metric", "tensor")
@@ -36,6 +37,8 @@ WEIGHTS = (1.0, 10.0)
 """Trust in the scores of baselines beside a kernel, in units of mean K(p, p)."""
 WIDTHS = (0.3, 3.0)
 """Other γ that are tried where a Gaussian base does well, in units of the γ that it takes from the examples."""
+GAMMA_TIMES = ", gamma × "
+"""What stands between the name of a base and the factor of its γ."""
 NO_KERNEL = "scores"
 """In the place of kernel and base: a machine on the scores of baselines alone."""
 ALL = "stack"
@@ -93,16 +96,30 @@ class Setting:
         kernel = f"pair kernel {self.kernel} on the base kernel {self.base}"
         if self.start is None:
             return f"{kernel}, C = {self.C:g}"
-        names = baselines_of(self.start)
-        which = names[0] if len(names) == 1 else f"{len(names)} baselines ({', '.join(names)})"
+        names, views = baselines_of(self.start), parts_of(self.start)
+        several = f"the scores of {len(names)} baselines ({', '.join(names)})"
+        which = sentence(views) if views else f"the scores of {names[0]}" if len(names) == 1 else several
+        if self.quick:
+            return f"{which}, no machine beside it"
         if self.kernel == NO_KERNEL:
-            return f"a weighted sum of the scores of {which}, no kernel, C = {self.C:g}"
-        return f"{kernel} beside the scores of {which} with weight {self.weight:g}, C = {self.C:g}"
+            return f"a weighted sum of {which}, no kernel, C = {self.C:g}"
+        return f"{kernel} beside {which} with weight {self.weight:g}, C = {self.C:g}"
 
     @property
     def family(self) -> Family:
         """The setting without C."""
         return Family(self.kernel, self.base, self.start, self.weight)
+
+    @property
+    def quick(self) -> str | None:
+        """The one baseline or scorer of views that it is as it is, up to where "same" begins; None for any other."""
+        start = self.start if self.kernel == NO_KERNEL else None
+        return None if start is None or start == ALL or PLUS in start else start
+
+    @property
+    def views(self) -> tuple[Part, ...]:
+        """The whitened views whose scores are all that it asks; none for any other machine."""
+        return parts_of(self.quick)
 
     def as_json(self) -> dict[str, Any]:
         """Plain names and numbers."""
@@ -150,6 +167,30 @@ class Space:
         """Whether examples are rows of a matrix of similarities."""
         return any(base.precomputed for base in self.bases.values())
 
+    @property
+    def makers(self) -> Makers:
+        """What machines can start from: the baselines, and scorers of whitened views."""
+        return WithViews(self.baselines, self.bases)
+
+    @property
+    def views(self) -> list[Setting]:
+        """Machines that are whitened views: on linear and Gaussian bases, or on all where there are none of these.
+
+        Of several representations all together, and each by itself with one Gaussian.
+        """
+        if self.precomputed or not self.weights:
+            return []
+        others = {name for name, more in self.widths.items() for name in more if not _is_width(name)}
+        bases = {name: base for name, base in self.bases.items() if PLUS not in name and name not in others}
+        if self.several:
+            bases = {name: base for name, base in bases.items() if AND in name or name in self.widths}
+        quick = [name for name, base in bases.items() if isinstance(_inside(base), (Linear, Gaussian))]
+        return [self.on_score(name) for name in grid(quick or bases)]
+
+    def on_score(self, start: str) -> Setting:
+        """The machine that is one baseline, or one scorer of views, as it is."""
+        return Family(NO_KERNEL, NO_KERNEL, start, 1.0).at(min(self.Cs))
+
     def on(self, examples: Examples) -> Space:
         """With other γ of the Gaussian bases that take theirs from these examples, as bases of their own."""
         bases, widths = dict(self.bases), dict(self.widths)
@@ -157,7 +198,7 @@ class Space:
         for name, base in self.bases.items():
             if _is_gaussian(base) and name not in known:
                 resolved = base.resolved(examples)
-                others = {f"{name}, gamma × {width:g}": _wider(resolved, width) for width in WIDTHS}
+                others = {f"{name}{GAMMA_TIMES}{width:g}": _wider(resolved, width) for width in WIDTHS}
                 bases, widths[name] = bases | others, (*widths.get(name, ()), *others)
         return replace(self, bases=bases, widths=widths)
 
@@ -219,6 +260,8 @@ class Space:
 
     def neighbours(self, setting: Setting) -> list[Setting]:
         """Settings that differ a little: C a half step up or down, within the given ones, and other γ of its base."""
+        if setting.quick:
+            return []
         low, high = min(self.Cs), max(self._small_boxes if setting.start is not None else self.Cs)
         Cs = [float(f"{setting.C * step:.3g}") for step in (10.0**0.5, 10.0**-0.5)]
         steps = [replace(setting, C=C) for C in Cs if low < C < high]
@@ -231,12 +274,9 @@ class Space:
         return [(name, *others) for name, others in self.widths.items()]
 
     def on_scores(self, baseline: str) -> list[Setting]:
-        """Settings on the scores of the best baseline, or of several, alone; the baseline with the smallest C first."""
-        return [
-            Family(NO_KERNEL, NO_KERNEL, start, 1.0).at(C)
-            for start in (baseline, self.stack)
-            for C in self._small_boxes
-        ]
+        """Settings on the scores of baselines alone: first the best one as it is, then several together."""
+        several = Family(NO_KERNEL, NO_KERNEL, self.stack, 1.0)
+        return [self.on_score(baseline), *[several.at(C) for C in self._small_boxes]]
 
     def started(self, families: Sequence[Family], baseline: str) -> list[Setting]:
         """Settings with the kernels of these families that start from the best baseline, or from several."""
@@ -321,6 +361,16 @@ def _is_gaussian(base: Kernel) -> bool:
     return base == Gaussian() or (isinstance(base, OnColumns) and base.kernel == Gaussian())
 
 
+def _inside(base: Kernel) -> Kernel:
+    """The kernel that compares the columns of a base."""
+    return base.kernel if isinstance(base, OnColumns) else base
+
+
+def _is_width(name: str) -> bool:
+    """Whether a base differs from another in γ, and not in its representations."""
+    return GAMMA_TIMES in name
+
+
 def _wider(resolved: Kernel, width: float) -> Kernel:
     """The same with so many times its γ."""
     if isinstance(resolved, OnColumns):
@@ -332,7 +382,7 @@ def _wider(resolved: Kernel, width: float) -> Kernel:
 def _short(start: str) -> str:
     """A start in one word: a stack of many baselines by their number."""
     names = start.split(PLUS)
-    return start if len(names) == 1 else f"stack of {len(names)}"
+    return in_short(start) if len(names) == 1 else f"stack of {len(names)}"
 
 
 def _named(what: str, values: Any) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from pairlearn.selection.search.journal import Journal
 from pairlearn.selection.search.record import Winner, record_of, test_record
 from pairlearn.selection.search.runner import Runner, Step
 from pairlearn.selection.search.settings import ALL, BASES, CS, KERNELS, WEIGHTS, Space
-from pairlearn.selection.search.stages import RIVALS, StageOutcome, run_stages
+from pairlearn.selection.search.stages import RIVALS, StageOutcome, examples_per_class, run_stages
 from pairlearn.selection.search.trials import load_parts
 from pairlearn.types import Examples, Floats, Ints
 
@@ -195,9 +195,8 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
             outcomes = [*outcomes, StageOutcome(winner.stage, reached, [winner.setting])]
         self.best_setting_, self.best_score_ = winner.setting, winner.result.score
         self.beats_baselines_ = winner.beats_baselines
-        epcrs = [outcome.epcr for outcome in outcomes if outcome.epcr is not None]
         rivals = tuple(result.what for result in winner.baselines[:RIVALS])
-        finish = Finish(runner, winner.setting, epcrs[0] if epcrs else runner.data.ladder.widest_epcr(), held, rivals)
+        finish = Finish(runner, winner.setting, examples_per_class(runner, outcomes), held, rivals)
         tested = finish.fit()
         self.test_scores_, skipped = finish.test(tested)
         last = tested if held is None else finish.refit(tested)

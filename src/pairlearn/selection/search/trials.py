@@ -22,12 +22,16 @@ from pairlearn.selection.search.clock import now
 from pairlearn.selection.search.development import Rung
 from pairlearn.selection.search.settings import Family, Setting, Space
 from pairlearn.selection.search.sizes import STAGES, Size, Stage
+from pairlearn.selection.search.whitened.names import name_of
 from pairlearn.solvers.problem import Status
+from pairlearn.types import Floats
 
 Scorer = Callable[[Any, Any, Any], float]
 eer = EER().scorer()
 FAILURES = (InputError, MemoryError, np.linalg.LinAlgError)
 """What a setting may do without ending the search: it is noted as a failed trial."""
+FITTED = "fitted"
+"""Status of what has no gap to close."""
 SHORTEST_FIT = 0.1
 """Seconds that every fit gets, however little time is left: enough for one outer step."""
 NEAR = 0.1
@@ -207,9 +211,53 @@ class BaselineFit:
         began, rung = now(), self.rung
         try:
             model = fit_scores(self.name, rung.training, rung.labels, rung.classes, space.baselines)
-            return [Trial.on(rung, self.name, status="fitted", **_judge(model, rung, scoring, began))]
+            return [Trial.on(rung, self.name, status=FITTED, **_judge(model, rung, scoring, began))]
         except FAILURES as error:
             return [Trial.failed(rung, self.name, error)]
+
+
+@dataclass(frozen=True, eq=False)
+class ViewFits:
+    """Machines that are whitened views, on one rung: views of one base share its features."""
+
+    rung: Rung
+    settings: tuple[Setting, ...]
+
+    @property
+    def what(self) -> Setting:
+        """The first of them."""
+        return self.settings[0]
+
+    def run(self, space: Space, scoring: Scorer) -> list[Trial]:
+        """Fit all views at once and judge each machine; its seconds are its share."""
+        began, rung = now(), self.rung
+        parts = list(dict.fromkeys(part for setting in self.settings for part in setting.views))
+        try:
+            model = space.makers[name_of(parts)]().set_params(threshold=0.0)
+            known = model.fit(rung.training, rung.labels, classes=rung.classes).view_scores(rung.test)
+        except FAILURES as error:
+            return [Trial.failed(rung, setting, error) for setting in self.settings]
+        shared = (now() - began) / len(parts)
+        values = dict(zip(parts, known, strict=True))
+        return [
+            self._judged(setting, Known(np.mean([values[part] for part in setting.views], axis=0)), scoring, shared)
+            for setting in self.settings
+        ]
+
+    def _judged(self, setting: Setting, model: Known, scoring: Scorer, shared: float) -> Trial:
+        shown = _judge(model, self.rung, scoring, now() - shared * len(setting.views))
+        return Trial.on(self.rung, setting, status=FITTED, C=setting.C, **shown)
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Scores of the test pairs of a rung as a model of them."""
+
+    values: Floats
+
+    def decision_function(self, X: Any) -> Floats:
+        """The scores that are known."""
+        return self.values
 
 
 def load_parts() -> None:

@@ -1,0 +1,1 @@
+"""Whitened views in the search: names, which are all that a journal holds of them, and what the names make."""
