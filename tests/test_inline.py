@@ -108,6 +108,13 @@ def test_scores_show_counts_bins_and_the_error_rate() -> None:
     seen(scores)
 
 
+def test_plain_reprs_hold_neither_arrays_nor_pages() -> None:
+    scores = pl.Scores(np.arange(5000.0), np.repeat([1, -1], 2500), left=np.arange(5000), right=np.arange(5000) + 1)
+    assert repr(scores) == "Scores(2,500 same, 2,500 different pairs, with left, right)"
+    assert repr(pl.Scores([1.0], [1])) == "Scores(1 same, 0 different pairs)"
+    assert repr(pl.report.Page("<p>" + 5000 * "x", height=300)) == "Page(5,003 letters, height=300)"
+
+
 def test_a_ranking_shows_the_best_first() -> None:
     X = np.array([[0.0], [2.0], [1.0]])
     pairs = pl.all_pairs(X, reflexive=False)

@@ -93,9 +93,26 @@ def test_messages_are_read_from_the_source() -> None:
     assert "raise memory_budget (--memory-budget), or train on fewer pairs" in memory.text
 
 
+def test_messages_are_found_behind_names_functions_and_tables() -> None:
+    """What a fit warns with is a constant, a value of a table, a return of a function or of a method."""
+    said = {(message.text.split(";")[0], message.where) for message in messages.messages()}
+    for text, where in (
+        ("values of this kernel overflow on these pairs, so that nothing can be learnt", "machines/machine.py"),
+        ("… answers a symmetric question, but this pair kernel is …", "machines/symmetry.py"),
+        ("… of the pair table … not among the examples: …", "pairs/ids.py"),
+        (
+            "… contradictory labels, e.g. pairs … and … both join examples … and …",
+            "machines/pair_svc.py",
+        ),
+    ):
+        assert (text, where) in said
+    advice = [message for message in messages.messages() if "float64 has too few digits" in message.text]
+    assert [(message.kind, message.where) for message in advice] == [("warning", "machines/machine.py")]
+
+
 def test_troubles_are_those_of_the_source() -> None:
     said = [
-        messages._text(node)
+        messages._texts(node, {})[0]
         for path in messages.SOURCE.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Constant | ast.JoinedStr | ast.BinOp)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from datetime import date
 from pathlib import Path
 
 import pairlearn
@@ -21,6 +22,15 @@ def test_version_citation_and_changelog_agree() -> None:
     released = [heading for heading in headings if heading != "Unreleased"]
     assert released[0] == NEXT[0]
     assert released == sorted(released, key=lambda version: [int(part) for part in version.split(".")], reverse=True)
+
+
+def test_the_day_of_the_release_is_said_once_and_cited() -> None:
+    """The newest version has a day and the citation has the same."""
+    headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    day = re.search(r"^date-released: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert day is not None
+    assert date.fromisoformat(day[1]).isoformat() == day[1]
+    assert f"{NEXT and NEXT[0]} ({day[1]})" in headings
 
 
 def test_every_dependency_has_a_lower_bound_that_is_tried() -> None:

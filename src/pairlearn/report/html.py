@@ -72,6 +72,9 @@ class Page:
         """The page of a record, `as_html`."""
         return cls(as_html(record, thumbnails=thumbnails), height)
 
+    def __repr__(self) -> str:  # notebooks keep it beside the frame, and would keep the page twice
+        return f"Page({len(self.html):,} letters, height={self.height})"
+
     def _repr_html_(self) -> str:
         frame = f'<iframe sandbox="allow-scripts" width="100%" height="{int(self.height)}" frameborder="0"'
         return f'{frame} srcdoc="{escape(self.html)}"></iframe>'
