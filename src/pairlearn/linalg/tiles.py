@@ -13,12 +13,10 @@ from itertools import product as every
 
 import numpy as np
 
-from pairlearn.linalg.pool import POOL
+from pairlearn.linalg.pool import POOL, SMALL
 from pairlearn.linalg.threads import blas_threads
 from pairlearn.types import Floats
 
-SMALL = 2e8
-"""Floating point operations below which a product is one tile: 3 ms."""
 PER_CORE, LARGE = 2, 4e10
 """Tiles of larger products for each core of the machine, and operations from which on there are more, by their cube
 root. A tile copies its factors into an order of its own: 1250 × 1250 costs 6 % more than the whole, 313 × 313 30 %."""

@@ -133,7 +133,7 @@ def _after_triangle(L: Floats, W: Floats) -> Floats:
         at = parts[number]
         np.matmul(L[at.start :, at].T, W[:, at.start :].T, out=out[:, at].T)
 
-    POOL.run(tile, len(parts))
+    POOL.run(tile, len(parts), 1.0 * out.size * len(L))
     return out
 
 

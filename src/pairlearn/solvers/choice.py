@@ -43,10 +43,8 @@ face among 79,800 at most 3,600 do, and the active set alone took .7 s instead o
 2.6); with 4,500 pairs of one digit among 44,850 (C = .1) subsets took .34 s instead of .50."""
 FACTORS = 2.0
 """Factors of the free pairs that an active set takes at the least."""
-SURE = 2.0
-"""Times that these have to take as long as splitting before it is taken without a look at larger subsets."""
-PROBED = 8000
-"""Pairs from which on a look at 2,500 of them is worth its time."""
+PROBED = (8000, 100_000)
+"""Pairs from which on a look at 2,500 of them is worth its time, and up to which it tells how many will be free."""
 NEAR = 30.0
 """Gap, in tolerances, below which the active set is about to end anyway."""
 
@@ -149,9 +147,10 @@ class Auto:
     def _at_once(self, climb: Climb, ways: list[Way]) -> Way | None:
         """Splitting, where some hundred pairs foresee that the factors of the free ones take far longer."""
         split = _splitting(climb, ways)
-        if split is None or climb.goes_on or len(climb.problem) < PROBED:
+        least, most = PROBED
+        if split is None or not least <= len(climb.problem) <= most:
             return None
-        return split if climb.foresees((3.0 * SURE * split.seconds / FACTORS * RATES.products) ** (1 / 3)) else None
+        return split if climb.foresees((3.0 * split.seconds / FACTORS * RATES.products) ** (1 / 3)) else None
 
     def _split_from(self, climb: Climb, ways: list[Way], start: Floats) -> Solution | None:
         """By splitting from a start, if the factors of its free pairs take longer."""

@@ -28,7 +28,7 @@ def lower_product(A: Floats, B: Floats, out: Floats) -> None:
         at = parts[-1 - number]  # the largest first
         np.matmul(A[at], B[:, : at.stop], out=out[at, : at.stop])
 
-    POOL.run(tile, len(parts))
+    POOL.run(tile, len(parts), 2.0 * out.size * len(B))
 
 
 @dataclass(frozen=True)

@@ -33,16 +33,25 @@ FIRST, THEN = 10.0, 3.0
 LOWERED, BALANCED = 20, (40, 80)
 """Steps after which ρ is lowered to the second value, and after which as far as its residuals say. They would now and
 then raise it as well, which led to ten times the steps where C is small."""
-STEPS, PASSES, CALLS = 250, 40, 2e-3
-"""Usual steps, numbers per cell that one of them reads or writes, and seconds of some twenty calls that are shared
-among threads, which is most of a step with few examples."""
+STEPS, GROWTH = 100.0, 0.25
+"""Usual steps with 20,000 pairs (40 to 240), and the power of the pairs by which they become more: 120 with 1.3 million
+until working sets end it."""
+PASSES, CALLS = 40, 1e-3
+"""Numbers per cell that a step reads or writes, and seconds of its some forty calls."""
 FIRST_STEP, CORRECTED_STEP = 15.0, 60.0
 """Products over all pairs that the eigenbasis and the first step take as long as, without and with a correction."""
 NEAR = 20.0
 """Tolerances from which on the end may be near, and every look may be the last."""
-MENDING = 6.0
-"""Tolerances from which on one working set of the pairs that are furthest off may end the fit: splitting comes near all
-of them at once, and is late with single ones. MNIST, 319,600 pairs, tensor_metric: from 2.0e-3 to 9e-4 at once."""
+MENDING, AGAIN = 100.0, 0.3
+"""Tolerances from which on working sets of the pairs that are furthest off may end the fit, and the share that the gap
+has to fall to before they are tried again. Splitting comes near all pairs at once and is late with single ones, which
+move by their violation a step: MNIST, tensor, 1,279,200 pairs: from .088 to 1e-3 by 16 sets in 7 s, where splitting
+took 30; Davis, where rows of the kernel repeat, as regression: from .02 by 15 in 0.8 s, where it stood still."""
+FOLD, LOOKS, SLOWER = 4.0, 3, 1.5
+"""Sets for the gap to fall by a factor of e (2 to 6), looks back over which splitting is asked for the same, and how
+many times slower it is towards the end."""
+SETS, HALF = 40, 10
+"""Most of these sets, and after how many of them the gap has to be halved."""
 CRAWLING = 100.0
 """Tolerances from which on rounding in float32 may be what slows it down."""
 FALLEN = 0.3
@@ -108,10 +117,21 @@ class Splitting:
 
 
 def seconds_needed(sandwich: Sandwich) -> float:
-    """About how long splitting takes: the steps of a usual fit in float32, which is twice as fast, and some looks."""
+    """About how long splitting takes."""
+    return STEPS * (len(sandwich.rows) / 20_000) ** GROWTH * step_seconds(sandwich)
+
+
+def step_seconds(sandwich: Sandwich) -> float:
+    """About how long a step takes in float32, which is twice as fast, and its share of a look."""
     m, k = len(sandwich.left), len(sandwich.right)
     products = (6.0 if sandwich.corrected else 4.0) * m * k * (m + k)
-    return STEPS * (CALLS + RATES.seconds(0.5 * products + products / 10, PASSES * m * k))
+    return CALLS + RATES.seconds(0.5 * products + products / 10, PASSES * m * k)
+
+
+def set_seconds(sandwich: Sandwich, size: int) -> float:
+    """About how long a working set of so many pairs takes: its matrix, a factor, and a product over all pairs."""
+    m, k, n = len(sandwich.left), len(sandwich.right), len(sandwich.rows)
+    return RATES.seconds(size**3 / 3 + 2.0 * m * k * (m + k), 5.0 * size**2 + 60.0 * n)
 
 
 class _Run:
@@ -133,7 +153,12 @@ class _Run:
         self.room = Room.within(options.memory, sandwich, options.depth)
         self.sandwich, self.cells = sandwich, Cells.of(sandwich)
         self.best = nearest_feasible(np.zeros(len(problem)), problem) if start is None else start.copy()
-        self.lowest = np.inf
+        self.lowest, self.reached = np.inf, np.inf
+        """Gaps: the least that splitting came by, and that of the best."""
+        self.tried = np.inf
+        """The gap from which working sets did not end it."""
+        self.falls: list[tuple[int, float]] = []
+        """Steps and the least gap by then."""
         self.history: list[Progress] = []
         self.unit = float(operator.diagonal().mean()) or 1.0
         """Of ρ."""
@@ -151,6 +176,7 @@ class _Run:
 
     def _iterate(self) -> Status:
         v, status = self._look(self.best)
+        status = status or self._mend()
         if status is not None:
             return status
         if self.best.any() and self._late(CORRECTED_STEP if self.sandwich.corrected else FIRST_STEP):
@@ -172,18 +198,34 @@ class _Run:
         if not self._is_time_to_look(step) and not (late and self.lowest == np.inf):
             return Status.TIME_BUDGET if late else None
         _, status = self._look(iteration.point())
+        self.falls.append((step, self.lowest))
         if status is not None or late:
             return status or Status.TIME_BUDGET
         return self._mend() or self._tune(step, iteration)
 
     def _mend(self) -> Status | None:
-        """Optimise the pairs that are furthest off; a status if that is the end."""
-        size = self.room.mended
-        if self.lowest > MENDING * self.options.tol or size < 2:
+        """Optimise the pairs that are furthest off, some after the other; a status if that is the end."""
+        size, tol = self.room.mended, self.options.tol
+        if self.reached > min(MENDING * tol, AGAIN * self.tried) or size < 2 or not self._mending_pays():
             return None
-        active = ActiveSet(self.options.tol, memory=BYTES * size**2, max_iterations=1, time_budget=self.clock.budget)
-        found = active.solve(self.problem, self.operator, self.best)
-        return self._look(found.coefficients)[1] if found.gap <= self.options.tol else None
+        self.tried = self.reached
+        mending = Mending(self.tried, self._show)
+        active = ActiveSet(tol, memory=BYTES * size**2, max_iterations=SETS, time_budget=self.clock.budget)
+        found = active.solve(self.problem, self.operator, self.best, mending)
+        self._keep(found.coefficients, found.gap)
+        if found.status is Status.INTERRUPTED and not mending.in_vain:
+            return Status.INTERRUPTED
+        return Status.CONVERGED if found.gap <= tol else None
+
+    def _mending_pays(self) -> bool:
+        """Whether working sets are expected to end it sooner than splitting, by how its gap fell of late."""
+        folds = max(1.0, np.log(self.reached / self.options.tol))
+        sets = FOLD * folds * set_seconds(self.sandwich, self.room.mended)
+        if not self.falls:
+            return bool(sets < seconds_needed(self.sandwich))
+        (before, higher), (now, lower) = self.falls[-LOOKS:][0], self.falls[-1]
+        fallen = np.log(higher / lower)
+        return bool(sets * fallen < SLOWER * folds * (now - before) * step_seconds(self.sandwich))
 
     def _is_time_to_look(self, step: int) -> bool:
         """A look takes as long as some steps, so that there are half as many of them while the end is far."""
@@ -226,13 +268,36 @@ class _Run:
         v = p.linear - product
         gap = p.box.gap(theta, v, p.constrained)
         self.looks = 0 if gap < FALLEN * self.lowest else self.looks + 1
-        if gap < self.lowest and (theta.any() or gap <= self.options.tol):
-            self.best, self.lowest = theta, gap
-        stop = self._report(theta, gap, p.box.objective(theta, p.linear, v))
+        if theta.any() or gap <= self.options.tol:
+            self.lowest = min(self.lowest, gap)
+            self._keep(theta, gap)
+        support, n, objective = int(np.count_nonzero(theta)), len(theta), p.box.objective(theta, p.linear, v)
+        stop = self._show(Progress(0, gap, objective, support, n, 0.0, n), theta)
         return v, Status.INTERRUPTED if stop else Status.CONVERGED if gap <= self.options.tol else None
 
-    def _report(self, theta: Floats, gap: float, objective: float) -> bool:
-        """Add a line to the history; whether the callback wants to stop."""
-        support, n = int(np.count_nonzero(theta)), len(theta)
-        self.history.append(Progress(len(self.history), gap, objective, support, n, self.clock.seconds, n))
-        return tell(self.callback, self.history[-1], theta, "Splitting")
+    def _keep(self, theta: Floats, gap: float) -> None:
+        """These coefficients, if they are the best so far."""
+        if gap < self.reached:
+            self.best, self.reached = theta, gap
+
+    def _show(self, line: Progress, theta: Floats | None = None) -> bool:
+        """Add a line to the history, of these coefficients or the best; whether the callback wants to stop."""
+        self.history.append(replace(line, iteration=len(self.history), seconds=self.clock.seconds))
+        return tell(self.callback, self.history[-1], self.best if theta is None else theta, "Splitting")
+
+
+class Mending:
+    """Watches working sets on behalf of splitting: the first line of theirs is known, and all are shown on.
+
+    `in_vain` says that they were left because the gap did not fall.
+    """
+
+    def __init__(self, gap: float, show: Callback) -> None:
+        self.gap, self.show, self.in_vain = gap, show, False
+
+    def __call__(self, line: Progress) -> bool:
+        """Whether to stop."""
+        if line.iteration and self.show(line):
+            return True
+        self.in_vain = line.iteration >= HALF and line.gap > 0.5 * self.gap
+        return self.in_vain
