@@ -273,9 +273,9 @@ def test_splitting_begins_where_a_probe_foresees_many_free_pairs(
 ) -> None:
     problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
     active = ActiveSet(tol=1e-6, tuning=replace(TUNING, small=100))
-    monkeypatch.setattr(choice, "PROBED", N)
+    monkeypatch.setattr(choice, "PROBED", (N, N))
     monkeypatch.setattr(nested, "PROBES", (100, 200))
-    monkeypatch.setattr(choice, "SURE", 1e-9 if foreseen else 1e9)
+    monkeypatch.setattr(choice, "FACTORS", 1e9 if foreseen else 1e-9)
     found = Auto(active).solve(problem, operator)
     assert found.path == ("probe, splitting" if foreseen else "active set")
     assert found.history[0].n_pairs == 100
@@ -299,7 +299,7 @@ def test_free_pairs_are_foreseen_by_the_power_that_they_grow_with(
 @pytest.mark.parametrize("stop", [0, 2])
 def test_a_stop_within_the_probe_leaves_what_it_knows(stop: int, monkeypatch: pytest.MonkeyPatch) -> None:
     problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
-    monkeypatch.setattr(choice, "PROBED", N)
+    monkeypatch.setattr(choice, "PROBED", (N, N))
     monkeypatch.setattr(nested, "PROBES", (100, 200))
     active = ActiveSet(tol=1e-6, candidates=10, tuning=replace(TUNING, small=50))
     found = Auto(active).solve(problem, operator, None, lambda line: line.iteration >= stop)

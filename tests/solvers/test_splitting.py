@@ -15,6 +15,7 @@ from pairlearn.operators.build import build
 from pairlearn.operators.dense import DenseOperator
 from pairlearn.operators.sandwich import Sandwich
 from pairlearn.solvers import ActiveSet, Problem, Progress, Solution, Splitting, Status, solver_for
+from pairlearn.solvers.splitting import room, solver
 from pairlearn.solvers.splitting.anderson import Anderson
 from pairlearn.solvers.splitting.cells import Cells
 from pairlearn.solvers.splitting.correction import low_rank, resolvent_for
@@ -27,6 +28,12 @@ CLASSES = np.repeat(np.arange(5), 5)
 X = rng.normal(size=(5, 4))[CLASSES] + 0.9 * rng.normal(size=(25, 4))
 PAIRS = pl.all_pairs(X, reflexive=False)
 Y = PAIRS.labels(CLASSES)
+
+
+@pytest.fixture(autouse=True)
+def mended(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few pairs would all go into one working set: splitting is tried without them but where a test asks for some."""
+    monkeypatch.setattr(room, "MENDED", getattr(request, "param", 0))
 
 
 def operator_of(kernel: str, pairs: pl.Pairs) -> PairOperator:
@@ -385,3 +392,85 @@ def test_without_time_for_a_first_step_nothing_is_decomposed(monkeypatch: pytest
     found = Splitting(time_budget=0.0).solve(problem, operator, start)
     assert found.status == Status.TIME_BUDGET
     np.testing.assert_array_equal(found.coefficients, start)
+
+
+# -- working sets at the end
+
+
+def repeated_targets() -> tuple[Problem, PairOperator]:
+    """Pairs of two tables, one of which has every row twice: rows of the kernel repeat, and their numbers differ.
+
+    Coefficients of two such pairs can be moved against each other without a change of the function, at a rate that
+    hardly differs from 0: splitting takes that rate as its step.
+    """
+    drugs, targets = rng.normal(size=(8, 3)), np.repeat(rng.normal(size=(10, 3)), 2, axis=0)
+    a, b = np.divmod(np.arange(160), 20)
+    pairs = pl.Pairs(drugs, a, b, right_examples=targets)
+    y = drugs[a, 0] * targets[b, 1] + 3e-4 * rng.normal(size=160)
+    return Problem(y, np.full(160, -2.0), np.full(160, 2.0), total=0.0, epsilon=0.01), operator_of("tensor", pairs)
+
+
+WITH_SETS = pytest.mark.parametrize("mended", [40], indirect=True)
+
+
+@WITH_SETS
+def test_working_sets_end_what_splitting_crawls_to() -> None:
+    problem, operator = repeated_targets()
+    found = Splitting(tol=1e-5, max_steps=500).solve(problem, operator)
+    exact = ActiveSet(tol=1e-8).solve(problem, operator)
+    assert found.status == Status.CONVERGED
+    assert violation(matrix_of(operator), problem, found.coefficients) <= 1e-5
+    assert found.objective == pytest.approx(exact.objective, rel=1e-5)
+    assert [line.iteration for line in found.history] == list(range(len(found.history)))
+    assert 0 < min(line.working_set for line in found.history) <= 40
+
+
+def test_without_them_it_crawls() -> None:
+    problem, operator = repeated_targets()
+    assert Splitting(tol=1e-5, max_steps=500).solve(problem, operator).status != Status.CONVERGED
+
+
+@WITH_SETS
+def test_sets_in_vain_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solver, "HALF", 0)
+    monkeypatch.setattr(solver.Mending, "__call__", in_vain)
+    problem = classification(Y, 1.0)
+    found = Splitting(tol=1e-5).solve(problem, operator_of("tensor", PAIRS))
+    assert found.status == Status.CONVERGED
+    assert {line.working_set for line in found.history} == {len(PAIRS)}
+
+
+def in_vain(self: solver.Mending, line: Progress) -> bool:
+    self.in_vain = True
+    return True
+
+
+@WITH_SETS
+def test_a_stop_within_sets_is_heeded() -> None:
+    problem, operator = repeated_targets()
+    found = Splitting(tol=1e-5, max_steps=500).solve(problem, operator, None, lambda line: line.working_set <= 40)
+    assert found.status == Status.INTERRUPTED
+    assert is_feasible(found.coefficients, problem)
+    assert found.history[-1].working_set <= 40
+
+
+@WITH_SETS
+def test_ctrl_c_within_sets_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:
+    def pressed(self: solver.Mending, line: Progress) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(solver.Mending, "__call__", pressed)
+    problem, operator = repeated_targets()
+    found = Splitting(tol=1e-5, max_steps=500).solve(problem, operator)
+    assert found.status == Status.INTERRUPTED
+    assert is_feasible(found.coefficients, problem)
+
+
+@pytest.mark.parametrize(("fallen", "pays"), [(0.5, False), (0.999, True), (1.0, True)])
+def test_sets_are_tried_where_splitting_is_slow(fallen: float, pays: bool) -> None:
+    """By the closed form of both estimates: sets·ln r against steps for a factor of e."""
+    problem, operator = classification(Y, 1.0), operator_of("tensor", PAIRS)
+    run = solver._Run(Splitting(), problem, operator, None, None)
+    run.room = room.Room(10, 3000, 0)
+    run.reached, run.falls = 0.02, [(10, 0.02 / fallen), (20, 0.02)]
+    assert run._mending_pays() is pays

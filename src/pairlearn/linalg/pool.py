@@ -22,8 +22,8 @@ from pairlearn.linalg.threads import BLAS, blas_threads
 Work = Callable[[int], None]
 """Does the piece of this number; it must let other threads run, as NumPy's products do."""
 SMALL = 2e8
-"""Floating point operations below which nobody is asked to help: 3 ms, of which waking a thread and waiting for it takes
-a good part, and most beside a busy neighbour. Splitting with 200 examples took twice as long by two threads as by one."""
+"""Floating point operations below which nobody is asked to help: 3 ms, of which waking a thread and waiting for it
+takes a good part, and most of it beside a busy neighbour."""
 
 
 ALONE: ContextVar[bool] = ContextVar("alone", default=False)
