@@ -42,15 +42,15 @@ FIRST_STEP, CORRECTED_STEP = 15.0, 60.0
 """Products over all pairs that the eigenbasis and the first step take as long as, without and with a correction."""
 NEAR = 20.0
 """Tolerances from which on the end may be near, and every look may be the last."""
-MENDING, AGAIN = 100.0, 0.3
+MENDING, AGAIN = 500.0, 0.3
 """Tolerances from which on working sets of the pairs that are furthest off may end the fit, and the share that the gap
 has to fall to before they are tried again. Splitting comes near all pairs at once and is late with single ones, which
 move by their violation a step: MNIST, tensor, 1,279,200 pairs: from .088 to 1e-3 by 16 sets in 7 s, where splitting
 took 30; Davis, where rows of the kernel repeat, as regression: from .02 by 15 in 0.8 s, where it stood still."""
-FOLD, LOOKS, SLOWER = 4.0, 3, 1.5
-"""Sets for the gap to fall by a factor of e (2 to 6), looks back over which splitting is asked for the same, and how
-many times slower it is towards the end."""
-SETS, HALF = 40, 10
+FOLDS, LOOKS, SLOWER = (0.4, 2.6), 3, 1.5
+"""Sets for the gap to fall by f factors of e: .4 f^2.6 (4 from 12 tolerances, 16 from 88, 39 from 255); looks back over
+which splitting is asked for the same, and how many times slower it is towards the end."""
+SETS, HALF = 80, 10
 """Most of these sets, and after how many of them the gap has to be halved."""
 CRAWLING = 100.0
 """Tolerances from which on rounding in float32 may be what slows it down."""
@@ -220,7 +220,7 @@ class _Run:
     def _mending_pays(self) -> bool:
         """Whether working sets are expected to end it sooner than splitting, by how its gap fell of late."""
         folds = max(1.0, np.log(self.reached / self.options.tol))
-        sets = FOLD * folds * set_seconds(self.sandwich, self.room.mended)
+        sets = FOLDS[0] * folds ** FOLDS[1] * set_seconds(self.sandwich, self.room.mended)
         if not self.falls:
             return bool(sets < seconds_needed(self.sandwich))
         (before, higher), (now, lower) = self.falls[-LOOKS:][0], self.falls[-1]
