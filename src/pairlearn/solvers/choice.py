@@ -43,6 +43,9 @@ face among 79,800 at most 3,600 do, and the active set alone took .7 s instead o
 2.6); with 4,500 pairs of one digit among 44,850 (C = .1) subsets took .34 s instead of .50."""
 FACTORS = 2.0
 """Factors of the free pairs that an active set takes at the least."""
+STRAY = 20.0
+"""Times its usual seconds that splitting may take where few pairs are free: 9 s instead of .3 for Davis with linear
+features as regression, which took an active set 21 s and Newton's method more than 40."""
 PROBED = (8000, 100_000)
 """Pairs from which on a look at 2,500 of them is worth its time, and up to which it tells how many will be free."""
 NEAR = 30.0
@@ -64,11 +67,12 @@ class Way:
     def saves(self, climb: Climb) -> bool:
         """Whether it is expected to be shorter than what is left of the climb.
 
-        Splitting only saves the factor of the free pairs: with many bounded and few free ones it hardly gets anywhere.
+        Splitting saves the factor of the free pairs: with many bounded and few free ones it takes many times as long
+        as usual, and is worth that only where the climb takes longer still.
         Newton's method by kernel values saves all but that factor, where most support pairs are at their bounds.
         """
         if isinstance(self.solver, Splitting):
-            return self.seconds < FACTORS * climb.factoring
+            return self.seconds < max(FACTORS * climb.factoring, climb.climbing / STRAY)
         if self.factors:
             overlaps = climb.guess is not None and climb.guess.overlaps
             return overlaps and climb.factoring < np.inf and self.seconds < climb.climbing
@@ -167,9 +171,10 @@ class Auto:
     def _watch(self, climb: Climb, ways: list[Way]) -> list[Way]:
         """Have the active set ended once another way would have taken less time; the list that this way is put into."""
         late: list[Way] = []
+        began = len(climb.relay.costs)  # after the probes, which every way would have taken
 
         def leave(step: Progress) -> bool:
-            spent, whole = sum(climb.relay.costs), step.n_pairs == len(climb.problem)
+            spent, whole = sum(climb.relay.costs[began:]), step.n_pairs == len(climb.problem)
             found = [way for way in ways if way.would_have_saved(spent, step, whole=whole) and way.has_time(climb)]
             if not found or step.gap <= NEAR * self.active.tol:
                 return False
