@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pairlearn.errors import TooLargeError
-from pairlearn.linalg.room import BYTES, order_within
+from pairlearn.linalg.room import order_within
 from pairlearn.operators.sandwich import Sandwich
 from pairlearn.solvers.splitting.cells import n_cells
 
@@ -33,7 +33,7 @@ between the two: of 1.3 million pairs sets of 3,000 took 24 steps and 8 s, those
 
 @dataclass(frozen=True)
 class Room:
-    """How many steps the acceleration remembers, how many pairs its last working set may have, and the bytes of all."""
+    """Steps that the acceleration remembers, pairs that a working set may have, and the bytes of all but that set."""
 
     depth: int
     mended: int
@@ -56,4 +56,4 @@ class Room:
             )
         taken = fixed + depth * STEP * size
         mended = min(n_pairs, int(np.clip(PER_EXAMPLE * max(m, k), *MENDED)), order_within(memory - taken))
-        return cls(depth, mended, taken + BYTES * mended**2)
+        return cls(depth, mended, taken)

@@ -154,6 +154,7 @@ class _Run:
         self.options, self.problem, self.operator, self.callback = options, problem, operator, callback
         self.clock, self.pace = Clock.start(options.time_budget), Pace(operator)
         self.room = Room.within(options.memory, sandwich, options.depth)
+        self.taken = self.room.bytes
         self.sandwich, self.cells = sandwich, Cells.of(sandwich)
         self.best = nearest_feasible(np.zeros(len(problem)), problem) if start is None else start.copy()
         self.lowest, self.reached = np.inf, np.inf
@@ -175,7 +176,7 @@ class _Run:
             with suppress(KeyboardInterrupt):
                 status = self._iterate()
             found = finish(self.problem, self.operator, self.best, status, self.options.tol, tuple(self.history))
-            return replace(found, taken=self.room.bytes, path="splitting")
+            return replace(found, taken=self.taken, path="splitting")
 
     def _iterate(self) -> Status:
         v, status = self._look(self.best)
@@ -216,6 +217,7 @@ class _Run:
         active = ActiveSet(tol, memory=BYTES * size**2, max_iterations=SETS, time_budget=self.clock.budget)
         found = active.solve(self.problem, self.operator, self.best, mending)
         self._keep(found.coefficients, found.gap)
+        self.taken = max(self.taken, self.room.bytes + found.taken)
         if found.status is Status.INTERRUPTED and not mending.in_vain:
             return Status.INTERRUPTED
         return Status.CONVERGED if found.gap <= tol else None
