@@ -88,7 +88,7 @@ def test_machines_learn_the_same_by_newton(kernel: str, C: float) -> None:
 def test_the_function_is_found_before_the_active_set_begins() -> None:
     """Few steps are left to the active set, and few pairs free: what the descent is for."""
     rng = np.random.default_rng(1)
-    problem, Z = problem_of("classes", 6000, rng)
+    problem, Z = problem_of("classes", 20_000, rng)
     lines: list[Progress] = []
     active = ActiveSet(tol=1e-4)
     found = Newton(active).solve(problem, FeatureOperator(Z), None, lines.append)
