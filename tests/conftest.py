@@ -8,6 +8,8 @@ session scope are made once per worker.
 from __future__ import annotations
 
 import os
+import signal
+import sys
 
 CORES = os.cpu_count() or 1
 WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
@@ -16,6 +18,14 @@ WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 if WORKERS > 1:
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = str(max(1, CORES // WORKERS))
+# Where byte code is not written, each of the many processes that tests start compiles the whole package, which takes
+# longer than most of them run. Numba keeps its own beside it in any case.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+# Shells start what runs in their background with Ctrl-C ignored, and Python keeps that: tests of Ctrl-C, here and in
+# processes that they start, would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 from collections.abc import Callable, Iterator  # noqa: E402
 from typing import Any  # noqa: E402

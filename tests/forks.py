@@ -13,8 +13,10 @@ import numpy as np
 from threadpoolctl import threadpool_info
 
 import pairlearn as pl
+from pairlearn.loops import threaded
 
-X, CLASSES = pl.data.double_interval(12, 10, n=30, seed=0)
+threaded.SMALL = 2**18  # so that few pairs are enough for threads
+X, CLASSES = pl.data.double_interval(12, 5, n=30, seed=0)
 PAIRS = pl.all_pairs(X, reflexive=False)
 
 
@@ -46,6 +48,7 @@ def blas() -> set[int]:
 
 if __name__ == "__main__":
     before, here = blas(), found()
+    assert threaded.THREADS.started or threaded.THREADS.alone, "workers of a process without threads show nothing"
     print(len(os.listdir("/proc/self/task")))
     assert all(abs(there / here - 1) < 1e-5 for way in sys.argv[1:] for there in WAYS[way]())
     assert blas() == before, "the number of BLAS threads is the user's again"

@@ -85,17 +85,22 @@ def test_every_command_and_option_is_in_the_reference() -> None:
     assert "### pairlearn pairs split " in page
 
 
-def test_messages_are_read_from_the_source() -> None:
-    found = messages.messages()
+@pytest.fixture(scope="module")
+def found() -> list[messages.Message]:
+    """All messages of the source, which takes seconds to read."""
+    return messages.messages()
+
+
+def test_messages_are_read_from_the_source(found: list[messages.Message]) -> None:
     assert len(found) > 500
     memory = next(message for message in found if "--memory-budget" in message.text and "plan" in message.where)
     assert memory.kind == "TooLargeError"
     assert "raise memory_budget (--memory-budget), or train on fewer pairs" in memory.text
 
 
-def test_messages_are_found_behind_names_functions_and_tables() -> None:
+def test_messages_are_found_behind_names_functions_and_tables(found: list[messages.Message]) -> None:
     """What a fit warns with is a constant, a value of a table, a return of a function or of a method."""
-    said = {(message.text.split(";")[0], message.where) for message in messages.messages()}
+    said = {(message.text.split(";")[0], message.where) for message in found}
     for text, where in (
         ("values of this kernel overflow on these pairs, so that nothing can be learnt", "machines/machine.py"),
         ("… answers a symmetric question, but this pair kernel is …", "machines/symmetry.py"),
@@ -106,7 +111,7 @@ def test_messages_are_found_behind_names_functions_and_tables() -> None:
         ),
     ):
         assert (text, where) in said
-    advice = [message for message in messages.messages() if "float64 has too few digits" in message.text]
+    advice = [message for message in found if "float64 has too few digits" in message.text]
     assert [(message.kind, message.where) for message in advice] == [("warning", "machines/machine.py")]
 
 

@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 import pairlearn as pl
 from pairlearn import loops
 from pairlearn.linalg.threads import BLAS, blas_threads
+from pairlearn.loops import threaded
 from pairlearn.loops.threaded import THREADS, Threads
 
 MOST = numba.config.NUMBA_NUM_THREADS
@@ -42,8 +43,10 @@ def threads(number: int) -> Iterator[None]:
 @several
 @pytest.mark.parametrize("base", ["linear", "rbf"])
 @pytest.mark.parametrize(("machine", "kernel"), [(pl.PairSVC, "tensor_metric"), (pl.PairRanker, "wedge")])
-def test_a_machine_is_the_same(machine: type, kernel: str, base: str) -> None:
-    X, classes = pl.data.double_interval(12, 10, n=30, seed=0)
+def test_a_machine_is_the_same(machine: type, kernel: str, base: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threaded, "SMALL", 2**18)  # so that few pairs are enough for threads
+    monkeypatch.setattr(THREADS, "started", False)
+    X, classes = pl.data.double_interval(12, 5, n=30, seed=0)
     pairs = pl.all_pairs(X, reflexive=False)
     y = pairs.labels(classes) if machine is pl.PairSVC else np.where(classes[pairs.left] < classes[pairs.right], 1, -1)
     values = []
@@ -51,6 +54,7 @@ def test_a_machine_is_the_same(machine: type, kernel: str, base: str) -> None:
         with threads(number):
             fitted = machine(kernel, base, C=10.0, tol=1e-7).fit(pairs, y)
             values.append(fitted.decision_function(pairs))
+        assert THREADS.started == (number > 1)
     np.testing.assert_allclose(values[1], values[0], rtol=1e-4, atol=1e-4 * np.abs(values[0]).max())
 
 

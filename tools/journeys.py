@@ -99,14 +99,17 @@ def inside(folder: Path) -> Iterator[None]:
         os.environ.update(environment)
 
 
-def differences(written: str, now: str) -> list[str]:
-    """Commands that are others or say something else, and which words came and went."""
+def differences(written: str, now: str, timed: tuple[str, ...] = (TIMED,)) -> list[str]:
+    """Commands that are others or say something else, and which words came and went.
+
+    Of commands that hold one of the words `timed`, only the beginnings of lines count.
+    """
     before, after = _told(written), _told(now)
     if [command for command, _ in before] != [command for command, _ in after]:
         return ["the commands differ"]
     found = []
     for (command, old), (_, new) in zip(before, after, strict=True):
-        told = beginnings if TIMED in command else words_of
+        told = beginnings if any(word in command for word in timed) else words_of
         gone, come = Counter(told(old)) - Counter(told(new)), Counter(told(new)) - Counter(told(old))
         if max(gone.total(), come.total()) > FEW:
             found.append(f"$ {command}\n  gone: {' '.join(gone.elements())}\n  come: {' '.join(come.elements())}")

@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -23,9 +24,19 @@ from pairlearn.linalg.threads import BLAS
 from pairlearn.linalg.tiles import gram, product
 from pairlearn.linalg.unlocked import solve_left, solve_right
 
-LARGE = (700, 600, 500)
+SMALL = 2e7
+"""Operations from which on there are several tiles, here: a tenth of what users have."""
+LARGE = (300, 260, 280)
 """Enough operations for several tiles."""
-SHAPES = [LARGE, (3000, 40, 2000), (130, 9000, 140), (1, 20_000, 6000), (2500, 5, 9000), (1100, 1100, 1100)]
+SHAPES = [LARGE, (1000, 40, 600), (64, 5000, 70), (1, 5000, 2400), (800, 5, 2600), (400, 400, 400)]
+GRAMS = [(400, 300), (70, 6000), (800, 60)]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def tiles_of_few_operations() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tiles, "SMALL", SMALL)
+        yield
 
 
 def factors(m: int, k: int, n: int, dtype: Any = np.float64, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -53,6 +64,12 @@ def test_products_of_any_order_and_type(shape: tuple[int, int, int], dtype: Any,
             assert np.abs(found - expected).max() <= bound
 
 
+def test_the_shapes_are_cut_along_rows_columns_and_sums() -> None:
+    cuts = [[len(parts) for parts in tiles._cut(m, n, k)] for m, k, n in (*SHAPES, *((m, k, m) for m, k in GRAMS))]
+    assert min(np.prod(cut) for cut in cuts) > 1
+    assert np.max(cuts, axis=0).min() > 1
+
+
 @given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 40), st.booleans(), st.integers(0, 9))
 def test_products_of_small_matrices(m: int, k: int, n: int, mixed: bool, seed: int) -> None:
     A, B = factors(m, k, n, seed=seed)
@@ -76,7 +93,7 @@ def test_types_that_differ_meet_in_the_wider_one() -> None:
     np.testing.assert_allclose(found, A.astype(np.float32).astype(np.float64) @ B, atol=1e-10)
 
 
-@pytest.mark.parametrize("shape", [(900, 700), (150, 20_000), (2600, 60)])
+@pytest.mark.parametrize("shape", GRAMS)
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_gram_matrices_are_symmetric_bit_by_bit(shape: tuple[int, int], order: Any, pool: Pool) -> None:
     A = np.asarray(factors(*shape, 1)[0], order=order)
@@ -101,13 +118,13 @@ def test_the_bits_do_not_depend_on_the_number_of_threads(
 
 def test_a_result_goes_where_it_is_wanted() -> None:
     A, B = factors(*LARGE)
-    whole = np.zeros((1000, 1000))
-    product(A, B, out=whole[100:800, 200:700])
-    np.testing.assert_allclose(whole[100:800, 200:700], A @ B, atol=1e-10)
+    whole = np.zeros((500, 600))
+    product(A, B, out=whole[100:400, 200:480])
+    np.testing.assert_allclose(whole[100:400, 200:480], A @ B, atol=1e-10)
     assert not whole[:100].any()
-    assert not whole[800:].any()
+    assert not whole[400:].any()
     assert not whole[:, :200].any()
-    assert not whole[:, 700:].any()
+    assert not whole[:, 480:].any()
 
 
 def test_triangular_solves() -> None:
