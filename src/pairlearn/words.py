@@ -61,3 +61,18 @@ def plural_of(noun: str) -> str:
     if re.search(r"[^aeiou]y$", noun):
         return f"{noun[:-1]}ies"
     return f"{noun}es" if noun.endswith(("s", "x", "z", "ch", "sh")) else f"{noun}s"
+
+
+FAR = 1.0
+"""A gap of a margin: above it hardly any decision is that of the optimum."""
+
+
+def worth(gap: float, n_support: int) -> str:
+    """What a fit that did not converge is worth, in words.
+
+    >>> worth(0.01, 20)
+    'the model is usable'
+    """
+    if n_support == 0:
+        return "nothing was learnt yet: every pair is given the same"
+    return "the model is usable" if gap <= FAR else "it is far from its best: look at its scores before you use it"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from pairlearn.machines.pair_svc import classification
 from pairlearn.machines.start import carry_over
 from pairlearn.operators.form import PairForm, Sums
 from pairlearn.pair_kernels import PairKernel
+from pairlearn.solvers import ActiveSet, Status
+from pairlearn.words import worth
 
 Formula = Callable[..., np.ndarray]
 FORMULAS: dict[str, Formula] = {
@@ -388,6 +391,29 @@ def test_inputs_stay_unchanged() -> None:
 
 
 # --------------------------------------------------------------------------- stops
+
+
+def test_a_fit_that_was_stopped_at_once_is_not_called_usable() -> None:
+    with pytest.warns(ConvergenceWarning, match="nothing was learnt yet: every pair is given the same"):
+        ours = pl.PairSVC("tensor", "rbf", callback=lambda line: True).fit(PAIRS, Y)
+    assert len(np.unique(ours.decision_function(PAIRS))) == 1
+
+
+@pytest.mark.parametrize(("gap", "words"), [(0.5, "usable"), (50.0, "far from its best: look at its scores")])
+def test_what_a_stopped_fit_is_worth_follows_from_its_gap(gap: float, words: str) -> None:
+    assert words in worth(gap, n_support=3)
+
+
+@pytest.mark.parametrize(
+    ("solver", "words"), [("active_set", 'choose solver="auto"'), ("auto", "no method gets further")]
+)
+def test_a_standstill_of_a_named_solver_points_to_the_others(
+    solver: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solve = ActiveSet.solve
+    monkeypatch.setattr(ActiveSet, "solve", lambda *given: replace(solve(*given), status=Status.STALLED))
+    with pytest.warns(ConvergenceWarning, match=words):
+        pl.PairSVC("tensor", "rbf", solver=solver).fit(PAIRS, Y)
 
 
 @pytest.mark.parametrize("solver", ["active_set", "smo"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -474,3 +475,19 @@ def test_sets_are_tried_where_splitting_is_slow(fallen: float, pays: bool) -> No
     run.room = room.Room(10, 3000, 0)
     run.reached, run.falls = 0.02, [(10, 0.02 / fallen), (20, 0.02)]
     assert run._mending_pays() is pays
+
+
+@pytest.mark.parametrize("kernel", ["tensor", "tensor_metric"])
+def test_fits_in_several_threads_have_the_bits_of_one_alone(kernel: str) -> None:
+    """Beside other fits LAPACK has one thread: with more of them alone, its bits would be others."""
+    examples = np.random.default_rng(0).normal(size=(150, 20))
+    pairs = pl.all_pairs(examples, reflexive=False)
+    problem = classification(pairs.labels(np.arange(150) // 15), 1.0)
+
+    def coefficients(_: int) -> np.ndarray:
+        return Splitting(tol=1e-2).solve(problem, operator_of(kernel, pairs)).coefficients
+
+    alone = coefficients(0)
+    with ThreadPoolExecutor(4) as threads:
+        for found in threads.map(coefficients, range(4)):
+            assert np.array_equal(found, alone)

@@ -41,6 +41,7 @@ from pairlearn.solvers.implicit import Outcome
 from pairlearn.solvers.problem import Keeper, Problem, Progress, Status
 from pairlearn.solvers.start import feasible
 from pairlearn.types import Bools, Examples, Floats, Ints
+from pairlearn.words import worth
 
 ADVICE = {
     Status.ROUNDING: "float64 has too few digits for such kernel values to do better: look at its scores before you "
@@ -49,6 +50,7 @@ ADVICE = {
     "allow a larger tol",
 }
 """What to do about a fit that ended above its tolerance, where starting again from there does not help."""
+BY_NAME = 'this solver gets no further, and others may: choose solver="auto", which goes on with them'
 OVERFLOW = "values of this kernel overflow on these pairs, so that nothing can be learnt; scale the examples"
 CONSTANT = (
     "nothing was learnt: there are 0 support pairs, and every pair is given {value:.6g}. Give a smaller tol or "
@@ -191,7 +193,9 @@ class PairMachine(BaseEstimator):
         self.fit_seconds_ = seconds
         self.fit_verdict_ = self._verdict(solution)
         if solution.status is not Status.CONVERGED:
-            advice = ADVICE.get(solution.status, f"the model is usable, and {resumes}")
+            advice = ADVICE.get(solution.status, f"{worth(solution.gap, n_support)}, and {resumes}")
+            if solution.status is Status.STALLED and getattr(self, "solver", "auto") != "auto":
+                advice = BY_NAME
             warn_user(f"{self.fit_verdict_}; {advice.format(softer=self._softer)}", ConvergenceWarning)
         elif n_support == 0:
             warn_user(CONSTANT.format(value=self.function_.bias, harder=self._harder), ConstantWarning)

@@ -31,7 +31,7 @@ from pairlearn.interrupts import on_interrupt
 from pairlearn.kernels import Nystrom
 from pairlearn.pairs import Pairs
 from pairlearn.types import Ints
-from pairlearn.words import counted
+from pairlearn.words import counted, worth
 
 if TYPE_CHECKING:
     from pairlearn.solvers.problem import Progress as Step
@@ -296,8 +296,8 @@ def show_facts(run: Run, result: Mapping[str, Any], first: Mapping[str, str], la
     }
     run.out.print(facts(rows), highlight=False)
     if result["status"] != "converged":
-        early = f"Stopped early ({result['status']})"
-        say(run.out, f"{early}: the model is usable, but not yet the best one for these pairs.")
+        told = worth(result["kkt_gap"], result["support_pairs"])
+        say(run.out, f"Stopped early ({result['status']}): {told}; it is not yet the best one for these pairs.")
 
 
 def _in_runs(result: Mapping[str, Any]) -> str:

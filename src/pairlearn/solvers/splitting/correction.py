@@ -49,7 +49,7 @@ def resolvent_for(basis: Eigenbasis, rho: float, dtype: Precision, rng: np.rando
 def woodbury(basis: Eigenbasis, rho: float, rng: np.random.Generator) -> Floats:
     """M of the correction in float64, once for every ρ: products of m × m matrices only."""
     Q, C = inner_matrix(basis, rho, rng), middle_matrix(basis)
-    system = C @ Q
+    system = product(C, Q)
     system[np.diag_indices(len(Q))] += 1.0
     found: Floats = solve(system, C, overwrite_a=True, check_finite=False)
     return found
@@ -78,9 +78,9 @@ def inner_matrix(basis: Eigenbasis, rho: float, rng: np.random.Generator) -> Flo
     Q = np.zeros((2 * m, 2 * m))
     block = D * np.outer(o, o)
     block[np.diag_indices(m)] += D @ o**2
-    Q[:m, :m] = U @ block @ U.T
+    Q[:m, :m] = product(product(U, block), U.T)
     F = D * lam
-    Q[:m, m:] = U @ (U.T * ((F * o) @ U.T))
+    Q[:m, m:] = product(U, U.T * product(F * o, U.T))
     Q[m:, :m] = Q[:m, m:].T
     T = np.empty((m, m))
     for size, vector in low_rank(F * lam, rng):

@@ -25,8 +25,9 @@ from pairlearn.solvers.tuning import RATES
 from pairlearn.types import Floats
 
 UNFIT = (
-    "the splitting solver takes one table of terms in products of two base values (tensor, metric, tensor_metric, "
-    'direct_metric, wedge) on a base Gram matrix that is held in memory; choose solver="active_set"'
+    "the splitting solver takes terms in products of two base values: tensor on one or two tables, and metric, "
+    "tensor_metric, direct_metric and wedge on one, on a base Gram matrix that is held in memory; choose "
+    'solver="active_set"'
 )
 FIRST, THEN = 10.0, 3.0
 """ρ in units of the mean K(i, i): large ones find the dominant modes, smaller ones the last digits."""
@@ -172,7 +173,8 @@ class _Run:
     def solution(self) -> Solution:
         """What is found until the end, whatever ends it."""
         status = Status.INTERRUPTED
-        with blas_threads(np.inf):
+        # LAPACK by several threads has other bits than by one, which is what it gets while other fits run beside.
+        with blas_threads(0):
             with suppress(KeyboardInterrupt):
                 status = self._iterate()
             found = finish(self.problem, self.operator, self.best, status, self.options.tol, tuple(self.history))
