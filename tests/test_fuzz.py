@@ -41,7 +41,7 @@ def folder(path: Path, number: int) -> Path:
 def faults(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
     """What a reader that keeps no promise is found to do, by what it does."""
     place = tmp_path_factory.mktemp("fuzz")
-    worker = Worker(place / "worker", place / "kept", seconds=4.0)
+    worker = Worker(place / "worker", place / "kept", seconds=8.0)
     found: dict[str, Outcome] = {}
     for number in range(40):
         case = Case("_faulty", 0, number)

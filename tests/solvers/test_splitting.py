@@ -472,7 +472,7 @@ def test_sets_are_tried_where_splitting_is_slow(fallen: float, pays: bool) -> No
     """By the closed form of both estimates: sets·ln r against steps for a factor of e."""
     problem, operator = classification(Y, 1.0), operator_of("tensor", PAIRS)
     run = solver._Run(Splitting(), problem, operator, None, None)
-    run.room = room.Room(10, 3000, 0)
+    run.room = room.Room(10, 3000, 0, 0)
     run.reached, run.falls = 0.02, [(10, 0.02 / fallen), (20, 0.02)]
     assert run._mending_pays() is pays
 

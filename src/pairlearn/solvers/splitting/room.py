@@ -22,6 +22,8 @@ CORRECTION = (8 + 4) * 2 + 8 * 4 * 4
 STATE = 8 * 11 + 4
 """Bytes per cell: p, both bounds, weights of the sum, s, x, f, two of the last step and two of the exact one, in
 float64 at the end, and a correction in float32."""
+DOUBLED = (8 * 4, 4 * 11)
+"""What is not there of an entry and of a cell before float64 is needed."""
 STEP = 4 * 2
 """Bytes per cell and step that the acceleration remembers; half as many in float64."""
 PAIRS = 8 * 10
@@ -38,14 +40,16 @@ class Room:
     depth: int
     mended: int
     bytes: int
+    single: int
+    """The same before float64 is needed."""
 
     @classmethod
     def within(cls, memory: float, sandwich: Sandwich, depth: int) -> Room:
         """As many steps as there is memory for, `depth` at most; a TooLargeError below LEAST of them."""
         m, k, size, n_pairs = len(sandwich.left), len(sandwich.right), n_cells(sandwich), len(sandwich.rows)
         each = CORRECTION if sandwich.corrected else 0
-        fixed = max(BASIS * (m * m + k * k), (MATRICES + each) * m * k)
-        fixed += STATE * size + PAIRS * n_pairs
+        basis, matrices = BASIS * (m * m + k * k), (MATRICES + each) * m * k
+        fixed = max(basis, matrices) + STATE * size + PAIRS * n_pairs
         depth = min(depth, int((memory - fixed) // (STEP * size)))
         if depth < LEAST:
             needed = fixed + LEAST * STEP * size
@@ -56,4 +60,5 @@ class Room:
             )
         taken = fixed + depth * STEP * size
         mended = min(n_pairs, int(np.clip(PER_EXAMPLE * max(m, k), *MENDED)), order_within(memory - taken))
-        return cls(depth, mended, taken)
+        later = max(basis, matrices) - max(basis, matrices - DOUBLED[0] * m * k) + DOUBLED[1] * size
+        return cls(depth, mended, taken, taken - later)

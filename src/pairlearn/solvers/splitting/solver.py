@@ -155,7 +155,8 @@ class _Run:
         self.options, self.problem, self.operator, self.callback = options, problem, operator, callback
         self.clock, self.pace = Clock.start(options.time_budget), Pace(operator)
         self.room = Room.within(options.memory, sandwich, options.depth)
-        self.taken = self.room.bytes
+        self.held = self.taken = self.room.single
+        """Bytes now, and at most."""
         self.sandwich, self.cells = sandwich, Cells.of(sandwich)
         self.best = nearest_feasible(np.zeros(len(problem)), problem) if start is None else start.copy()
         self.lowest, self.reached = np.inf, np.inf
@@ -219,7 +220,7 @@ class _Run:
         active = ActiveSet(tol, memory=BYTES * size**2, max_iterations=SETS, time_budget=self.clock.budget)
         found = active.solve(self.problem, self.operator, self.best, mending)
         self._keep(found.coefficients, found.gap)
-        self.taken = max(self.taken, self.room.bytes + found.taken)
+        self.taken = max(self.taken, self.held + found.taken)
         if found.status is Status.INTERRUPTED and not mending.in_vain:
             return Status.INTERRUPTED
         return Status.CONVERGED if found.gap <= tol else None
@@ -246,7 +247,8 @@ class _Run:
         if self.looks >= PATIENCE[iteration.dtype] * (1 if near else FAR):
             if iteration.dtype is np.float64:
                 return Status.STALLED
-            self.looks = 0
+            self.looks, self.held = 0, self.room.bytes
+            self.taken = max(self.taken, self.held)
             iteration.refine()
         elif step == LOWERED:
             iteration.reduce(THEN * self.unit)
