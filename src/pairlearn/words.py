@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -68,11 +69,13 @@ FAR = 1.0
 
 
 def worth(gap: float, n_support: int) -> str:
-    """What a fit that did not converge is worth, in words.
+    """What a fit that did not converge is worth, in words; without a certificate the gap is infinite.
 
     >>> worth(0.01, 20)
     'the model is usable'
     """
+    if gap == math.inf:
+        return "nothing certifies it: look at its scores before you use it"
     if n_support == 0:
         return "nothing was learnt yet: every pair is given the same"
     return "the model is usable" if gap <= FAR else "it is far from its best: look at its scores before you use it"

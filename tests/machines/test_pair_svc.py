@@ -399,6 +399,14 @@ def test_a_fit_that_was_stopped_at_once_is_not_called_usable() -> None:
     assert len(np.unique(ours.decision_function(PAIRS))) == 1
 
 
+def test_an_implicit_fit_that_was_stopped_is_not_called_constant() -> None:
+    with pytest.warns(ConvergenceWarning, match="nothing certifies it: look at its scores"):
+        ours = pl.PairSVC("metric", solver="implicit", callback=lambda line: True).fit(
+            pl.all_pairs(X), pl.ClassLabels(CLASSES)
+        )
+    assert len(np.unique(ours.decision_function(PAIRS))) > 1
+
+
 @pytest.mark.parametrize(("gap", "words"), [(0.5, "usable"), (50.0, "far from its best: look at its scores")])
 def test_what_a_stopped_fit_is_worth_follows_from_its_gap(gap: float, words: str) -> None:
     assert words in worth(gap, n_support=3)
