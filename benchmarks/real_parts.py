@@ -31,8 +31,6 @@ MOST_FEATURES, MOST_NUMBERS = 500, 4 * 10**7
 """Explicit features, and numbers in all, up to which LIBLINEAR is given them."""
 QUICK_STEPS = 1000
 """Passes of LIBLINEAR and tens of steps of LIBSVM in a quick run, whose jobs share a process that no alarm may end."""
-REPEATED, SHORT = 3, 3.0
-"""Fits by name of which the quickest counts, if one takes less than so many seconds."""
 AGREE = 1e-4
 """Relative distance of objectives at which LIBLINEAR has solved the same problem."""
 
@@ -43,7 +41,7 @@ def run_job(job: dict[str, Any]) -> dict[str, Any]:
     row = quick_row(row) if job["quick"] else row
     task = task_of(row)
     kind, _, solver = job["part"].partition(" ")
-    measure = {"ours": ours, "old": fitted, "forced": least_of_several, "libsvm": libsvm, "linear": liblinear}[kind]
+    measure = {"ours": ours, "old": fitted, "forced": fitted, "libsvm": libsvm, "linear": liblinear}[kind]
     if solver:
         job = {**job, "solver": solver}
     with warnings.catch_warnings():
@@ -83,14 +81,6 @@ def operator_on(row: Row, pairs: pl.Pairs) -> Any:
 
     base = (row.base, row.base) if row.data.startswith("davis") else row.base
     return build(pl.pair_kernel(row.kernel).on(as_kernel(base)), pairs).operator
-
-
-def least_of_several(row: Row, task: Task, job: dict[str, Any]) -> dict[str, Any]:
-    """The quickest of up to REPEATED fits: what is compared within a few tenths of a second must not hang on chance."""
-    found = [fitted(row, task, job)]
-    while len(found) < REPEATED and found[-1].get("seconds", np.inf) < SHORT and not job["quick"]:
-        found.append(fitted(row, task, job))
-    return min(found, key=lambda one: one.get("seconds", np.inf))
 
 
 def fitted(row: Row, task: Task, job: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import solve
+from scipy.linalg import inv, solve
 
 from pairlearn import loops
 from pairlearn.linalg.tiles import product
@@ -15,7 +15,7 @@ ACCURACY = 1e-10
 
 
 class Corrected(Resolvent):
-    """(P + V C V*)⁻¹ = P⁻¹ − P⁻¹ V M V* P⁻¹ with M = (1 + C V*P⁻¹V)⁻¹ C, (2m, 2m); V* stacks E and H.
+    """(P + V C V*)⁻¹ = P⁻¹ − P⁻¹ V M V* P⁻¹ with M = (1 + CQ)⁻¹ C, Q = V*P⁻¹V, (2m, 2m); V* stacks E and H.
 
     P⁻¹ is the closed form without correction; E, H and C are those of `Sandwich`. In the eigenbasis, o = Uᵀ1,
     E X = U X̂ o, H X = ½diag(UΛ X̂ ΛUᵀ), and V applied to (w, h) is ŵ oᵀ + o ŵᵀ + ΛUᵀ diag(h) UΛ: two products more.
@@ -47,22 +47,33 @@ def resolvent_for(basis: Eigenbasis, rho: float, dtype: Precision, rng: np.rando
 
 
 def woodbury(basis: Eigenbasis, rho: float, rng: np.random.Generator) -> Floats:
-    """M of the correction in float64, once for every ρ: products of m × m matrices only."""
-    Q, C = inner_matrix(basis, rho, rng), middle_matrix(basis)
-    system = product(C, Q)
-    system[np.diag_indices(len(Q))] += 1.0
-    found: Floats = solve(system, C, overwrite_a=True, check_finite=False)
-    return found
+    """M of the correction in float64, once for every ρ: (2m, 2m), by m × m matrices only.
+
+    C = [[A, c], [c, 0]] has the inverse [[0, 1/c], [1/c, −A/c²]], so that M = (C⁻¹ + Q)⁻¹ by elimination of its first
+    block, the Schur complement of which is inverted. With c = 0 only the first block of M is not 0.
+    """
+    Q, A, c, m = inner_matrix(basis, rho, rng), middle_block(basis), basis.sandwich.crossed, len(basis.left[0])
+    M = np.zeros_like(Q)
+    own, mixed, other = Q[:m, :m], Q[:m, m:], Q[m:, m:]
+    if c == 0:
+        M[:m, :m] = solve(np.eye(m) + product(A, own), A, overwrite_a=True, check_finite=False)
+        return M
+    mixed[np.diag_indices(m)] += 1.0 / c
+    inverse = inv(own, check_finite=False)
+    B = product(inverse, mixed)
+    other -= A / c**2 + product(mixed.T, B)
+    M[m:, m:] = inv(other, check_finite=False)
+    M[:m, m:] = -product(B, M[m:, m:])
+    M[m:, :m] = M[:m, m:].T
+    M[:m, :m] = inverse - product(M[:m, m:], B.T)
+    return M
 
 
-def middle_matrix(basis: Eigenbasis) -> Floats:
-    """C = [[squares·G∘G + lines·G + constant/4, crossed], [crossed, 0]], (2m, 2m)."""
+def middle_block(basis: Eigenbasis) -> Floats:
+    """A = squares·G∘G + lines·G + constant/4, (m, m)."""
     of, G = basis.sandwich, basis.sandwich.left
-    m = len(G)
-    C = np.zeros((2 * m, 2 * m))
-    C[:m, :m] = of.squares * G**2 + of.lines * G + 0.25 * of.constant
-    C[np.arange(m), m + np.arange(m)] = C[m + np.arange(m), np.arange(m)] = of.crossed
-    return C
+    A: Floats = of.squares * G**2 + of.lines * G + 0.25 * of.constant
+    return A
 
 
 def inner_matrix(basis: Eigenbasis, rho: float, rng: np.random.Generator) -> Floats:
