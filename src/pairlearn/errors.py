@@ -50,7 +50,7 @@ class ApproximationWarning(UserWarning):
 
 
 class ConstantWarning(UserWarning):
-    """Nothing was learnt from the pairs: the function has one value for all of them."""
+    """Nothing, or hardly anything, was learnt from the pairs: the function has one value for all of them."""
 
 
 class ClusterWarning(UserWarning):

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.svm import SVC
 
 import pairlearn as pl
-from pairlearn.errors import ConflictWarning, InputError, SymmetryError, SymmetryWarning, TooLargeError
+from pairlearn.errors import ConflictWarning, ConstantWarning, InputError, SymmetryError, SymmetryWarning, TooLargeError
 from pairlearn.kernels import FromFunction, Gaussian, Gram, Linear, Polynomial, Precomputed
 from pairlearn.machines.pair_svc import classification
 from pairlearn.machines.start import carry_over
@@ -703,3 +703,22 @@ def test_the_certificate_of_float32_examples_is_that_of_their_numbers(base: str,
     assert model.kkt_gap_ == pytest.approx(max(0.0, up - low), abs=max(rounding, 1e-9))
     scores = model.decision_function(pl.Pairs(single, left, right)) - model.intercept_
     np.testing.assert_allclose(scores, labels - v, atol=rounding)
+
+
+@pytest.mark.parametrize(("C", "flat"), [(1e-9, True), (10.0, False)])
+def test_values_that_hardly_differ_say_so(C: float, flat: bool) -> None:
+    """With tiny boxes every value is 0 up to the tolerance, whatever the certificate says of the optimum."""
+    machine = pl.PairSVC("tensor_metric", "rbf", C=C)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        machine.fit(PAIRS, Y)
+    assert machine.fit_status_ == "converged"
+    assert (np.ptp(machine.decision_function(PAIRS)) <= 2e-3) == flat
+    assert [issubclass(one.category, ConstantWarning) for one in told] == [True] * flat
+    assert all("hardly anything was learnt" in str(one.message) for one in told)
+
+
+def test_labels_in_the_place_of_pairs_are_told_apart() -> None:
+    machine = pl.PairSVC().fit(PAIRS, Y)
+    with pytest.raises(InputError, match="pairs come first, then labels"):
+        machine.score(Y, PAIRS)

@@ -16,6 +16,7 @@ from pairlearn.operators.build import build
 from pairlearn.operators.dense import DenseOperator
 from pairlearn.operators.sandwich import Sandwich
 from pairlearn.solvers import ActiveSet, Problem, Progress, Solution, Splitting, Status, solver_for
+from pairlearn.solvers.problem import Keeper
 from pairlearn.solvers.splitting import room, solver
 from pairlearn.solvers.splitting.anderson import Anderson
 from pairlearn.solvers.splitting.cells import Cells
@@ -453,6 +454,34 @@ def test_a_stop_within_sets_is_heeded() -> None:
     assert found.status == Status.INTERRUPTED
     assert is_feasible(found.coefficients, problem)
     assert found.history[-1].working_set <= 40
+
+
+class Kept(Keeper):
+    """Every line with a copy of its coefficients."""
+
+    def __init__(self) -> None:
+        self.thetas: list[np.ndarray] = []
+        self.lines: list[Progress] = []
+
+    def keep(self, theta: np.ndarray, line: Progress, by: str) -> None:
+        assert by == "Splitting"
+        self.thetas.append(theta.copy())
+
+    def __call__(self, line: Progress) -> bool:
+        self.lines.append(line)
+        return False
+
+
+@WITH_SETS
+def test_what_is_put_by_has_the_gap_of_its_line() -> None:
+    """Also while working sets end it: whoever resumes goes on from there."""
+    problem, operator = repeated_targets()
+    Splitting(tol=1e-5, max_steps=500).solve(problem, operator, None, kept := Kept())
+    K, lines = matrix_of(operator), kept.lines
+    sets = [i for i, line in enumerate(lines) if line.working_set <= 40]
+    assert len(sets) > 1
+    for i in sets:
+        assert violation(K, problem, kept.thetas[i]) == pytest.approx(lines[i].gap, rel=1e-6, abs=1e-9)
 
 
 @WITH_SETS

@@ -36,6 +36,8 @@ LEAST, PER_LISTED = 20_000, 400
 """Pairs that have to find room in a list, and bytes for each: what a fit of listed pairs holds, and its solver."""
 INNER = 0.3
 """Tolerance of listed pairs, as a share of that of all."""
+LONGER = "only a larger time_budget leads further: a fit without a list starts anew"
+"""What to do about a fit that was stopped."""
 NO = "all pairs are learnt from without a list only "
 
 

@@ -56,6 +56,13 @@ CONSTANT = (
     "nothing was learnt: there are 0 support pairs, and every pair is given {value:.6g}. Give a smaller tol or "
     "{harder}, or look at whether the targets differ at all"
 )
+FLAT = 2.0
+"""Tolerances within which all values of a function say little: each of them is known to about one."""
+HARDLY = (
+    "hardly anything was learnt: the values of all training pairs lie within {spread:.2g} of each other, and they are "
+    "known to about tol = {tol:g}. Give a smaller tol or {harder}; where "
+    "neither helps, this kernel does not tell these pairs apart"
+)
 GRACE = 2.0
 """Seconds beyond 1.2 × its time budget that a fit may take without a word."""
 CAUSE = 5.0
@@ -72,8 +79,9 @@ class PairMachine(BaseEstimator):
     with its own, in the order of its signature: `class PairSVC(PairMachine, parameters="kernel base C … * solver")`.
     """
 
-    _softer, _harder = "lower C", "a larger C or a smaller epsilon"
-    """What makes a function smoother, or lets it follow the pairs more closely, in the parameters of the machine."""
+    _softer, _harder = "lower C", "a larger C"
+    """What makes a function smoother, or lets it follow the pairs more closely, in the parameters of the machine;
+    nothing where equal values of all training pairs are no reason for either."""
 
     kernel: str | PairKernel = parameter(default="tensor_metric", kw_only=False)
     base: Any = parameter(default="linear", kw_only=False)
@@ -199,6 +207,9 @@ class PairMachine(BaseEstimator):
             warn_user(f"{self.fit_verdict_}; {advice.format(softer=self._softer)}", ConvergenceWarning)
         elif n_support == 0:
             warn_user(CONSTANT.format(value=self.function_.bias, harder=self._harder), ConstantWarning)
+        elif self._harder and solution.spread <= FLAT * self.tol:
+            words = HARDLY.format(spread=solution.spread, tol=self.tol, harder=self._harder)
+            warn_user(words, ConstantWarning)
 
     def _verdict(self, solution: Solution | Outcome) -> str:
         """How the fit ended, in words: what stopped it where, and why so late if it took far more than its time."""

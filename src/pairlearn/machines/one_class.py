@@ -25,6 +25,8 @@ class _OneClass(OutlierMixin, PairMachine):
     """Learns from positive pairs alone; `nu` bounds the share of training pairs outside."""
 
     base: Any = parameter(default="rbf", kw_only=False)
+    _softer, _harder = "raise nu", ""
+
     nu: float = parameter(default=0.1, kw_only=False)
 
     def _positive_pairs(self, X: Any, y: Any) -> Training:

@@ -109,7 +109,7 @@ class PairSVC(
         self.support_bounded_ = np.zeros(len(sum_over), dtype=bool)
         self.support_examples_ = sum_over.used_examples()
         self.path_, self.n_runs_, self.total_seconds_ = "implicit", 1, clock.seconds
-        self._record(outcome, outcome.n_support, clock.seconds)
+        self._record(outcome, outcome.n_support, clock.seconds, implicit.LONGER)
         note_features(self, pairs)
         self.classes_ = np.array([-1, 1])
         return self

@@ -78,6 +78,8 @@ class PairSVR(
     (True, 0.0)
     """
 
+    _harder = "a larger C or a smaller epsilon"
+
     C: float = parameter(default=1.0, kw_only=False)
     epsilon: float = 0.1
 

@@ -108,8 +108,9 @@ class Pairs:
         """
         tensor = np.asarray(array)
         if tensor.ndim != 3 or tensor.shape[1] != 2:
+            order = " (pairs come first, then labels)" if tensor.ndim == 1 else ""
             raise InputError(
-                f"an array of pairs has shape (n_pairs, 2, n_features), got {tensor.shape}; "
+                f"an array of pairs has shape (n_pairs, 2, n_features), got {tensor.shape}{order}; "
                 "or pass pl.Pairs(examples, left, right)"
             )
         if tensor.dtype.kind not in "biufc":

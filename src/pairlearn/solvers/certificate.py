@@ -23,13 +23,16 @@ HARDLY = 0.9
 
 @dataclass(frozen=True)
 class Certificate:
-    """What one pass over some or all pairs finds: extreme rates, the sum of rates of free pairs, the objective."""
+    """What one pass over some or all pairs finds: extreme rates, the sum of rates of free pairs, the objective, and the
+    extremes of Kθ."""
 
     up: float = -np.inf
     low: float = np.inf
     free_sum: float = 0.0
     n_free: int = 0
     objective: float = 0.0
+    least: float = np.inf
+    most: float = -np.inf
 
     @classmethod
     def of(cls, problem: Problem, part: slice, theta: Floats, product: Floats) -> Certificate:
@@ -46,6 +49,8 @@ class Certificate:
             free_sum=float(up[free].sum()),
             n_free=int(free.sum()),
             objective=box.objective(theta, p, v),
+            least=float(product.min(initial=np.inf)),
+            most=float(product.max(initial=-np.inf)),
         )
 
     def joined(self, other: Certificate) -> Certificate:
@@ -56,6 +61,8 @@ class Certificate:
             self.free_sum + other.free_sum,
             self.n_free + other.n_free,
             self.objective + other.objective,
+            min(self.least, other.least),
+            max(self.most, other.most),
         )
 
     @property
@@ -117,4 +124,4 @@ def finish(
     elif status is Status.CONVERGED:
         status = Status.ROUNDING
     bias, seconds = found.bias if problem.constrained else 0.0, time.perf_counter() - began
-    return Solution(theta, bias, status, gap, found.objective, history, seconds)
+    return Solution(theta, bias, status, gap, found.objective, history, seconds, spread=found.most - found.least)

@@ -204,8 +204,8 @@ def _count_useful(codes: Ints) -> int:
     useful = int((np.bincount(codes) > 1).sum())
     if useful < FEWEST_CLASSES:
         raise InputError(
-            f"selection needs at least {FEWEST_CLASSES} classes with two examples or more, got {useful}; for "
-            "labelled pairs use pl.PairSearch"
+            f"selection needs at least {FEWEST_CLASSES} classes with two examples or more, got {useful}: it "
+            "learns to tell classes apart. Give it more of them; labelled pairs without classes are for pl.PairSearch"
         )
     return useful
 

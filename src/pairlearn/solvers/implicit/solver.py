@@ -56,6 +56,8 @@ class Outcome:
     history: tuple[Progress, ...] = ()
     pass_seconds: float = 0.0
     """Of a scan."""
+    spread: float = np.inf
+    """Not looked at."""
 
 
 @dataclass(frozen=True)

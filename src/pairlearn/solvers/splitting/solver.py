@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -15,7 +16,7 @@ from pairlearn.operators.sandwich import Sandwich
 from pairlearn.solvers.active.active_set import ActiveSet
 from pairlearn.solvers.certificate import finish
 from pairlearn.solvers.clock import Clock, Pace
-from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status, tell
+from pairlearn.solvers.problem import Callback, Keeper, Problem, Progress, Solution, Status, tell
 from pairlearn.solvers.splitting.cells import Cells
 from pairlearn.solvers.splitting.eigenbasis import Eigenbasis
 from pairlearn.solvers.splitting.iteration import Iteration
@@ -289,24 +290,29 @@ class _Run:
         if gap < self.reached:
             self.best, self.reached = theta, gap
 
-    def _show(self, line: Progress, theta: Floats | None = None) -> bool:
-        """Add a line to the history, of these coefficients or the best; whether the callback wants to stop."""
+    def _show(self, line: Progress, theta: Floats) -> bool:
+        """Add a line to the history, of these coefficients; whether the callback wants to stop."""
         self.history.append(replace(line, iteration=len(self.history), seconds=self.clock.seconds))
-        return tell(self.callback, self.history[-1], self.best if theta is None else theta, "Splitting")
+        return tell(self.callback, self.history[-1], theta, "Splitting")
 
 
-class Mending:
+class Mending(Keeper):
     """Watches working sets on behalf of splitting: the first line of theirs is known, and all are shown on.
 
     `in_vain` says that they were left because the gap did not fall.
     """
 
-    def __init__(self, gap: float, show: Callback) -> None:
+    def __init__(self, gap: float, show: Callable[[Progress, Floats], bool]) -> None:
         self.gap, self.show, self.in_vain = gap, show, False
+        self.theta: Floats = np.empty(0)
+
+    def keep(self, theta: Floats, line: Progress, by: str) -> None:
+        """The coefficients of the line that comes."""
+        self.theta = theta
 
     def __call__(self, line: Progress) -> bool:
         """Whether to stop."""
-        if line.iteration and self.show(line):
+        if line.iteration and self.show(line, self.theta):
             return True
         self.in_vain = line.iteration >= HALF and line.gap > 0.5 * self.gap
         return self.in_vain
