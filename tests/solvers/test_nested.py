@@ -296,6 +296,18 @@ def test_free_pairs_are_foreseen_by_the_power_that_they_grow_with(
     assert not climb.foresees(1.01 * expected)
 
 
+def test_where_nearly_all_pairs_of_the_first_probe_are_free_it_is_the_only_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    climb = Climb(ActiveSet(), PROBLEMS["same or different"], operator_of("tensor, gaussian"), None)
+    asked: list[int] = []
+    monkeypatch.setattr(nested, "PROBES", (16, 64))
+    monkeypatch.setattr(Climb, "_free_of", lambda self, size: asked.append(size) or 0.75 * size)
+    surely = 12 * (N / 16) ** nested.SURELY
+    assert climb.foresees(0.99 * surely)
+    assert asked == [16]
+    climb.foresees(1.01 * surely)
+    assert asked == [16, 16, 64]
+
+
 @pytest.mark.parametrize("stop", [0, 2])
 def test_a_stop_within_the_probe_leaves_what_it_knows(stop: int, monkeypatch: pytest.MonkeyPatch) -> None:
     problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
