@@ -14,10 +14,11 @@ from pairlearn import loops
 from pairlearn.kernels import Linear
 from pairlearn.operators.build import build
 from pairlearn.operators.product import FeatureOperator
-from pairlearn.operators.thin import _square
+from pairlearn.operators.thin import Columns, _square
 from pairlearn.solvers import ActiveSet, Newton, PlainSMO, Problem, Progress, Solution, Status
 from pairlearn.solvers.clock import Clock
 from pairlearn.solvers.newton import Size, equations
+from pairlearn.solvers.newton.constant import constant
 from pairlearn.solvers.newton.descent import Descent
 from pairlearn.solvers.problem import Relay
 from pairlearn.solvers.tuning import TUNING, Tuning
@@ -108,6 +109,58 @@ def test_crowded_ramps_are_left_to_the_interior_point() -> None:
     cramped = Newton(replace(active, memory=5e5)).solve(problem, FeatureOperator(Z))
     assert (cramped.path, cramped.status) == ("Newton's method, active set", Status.CONVERGED)
     assert cramped.objective == pytest.approx(found.objective, rel=1e-5)
+
+
+# --------------------------------------------------------------------------- constant functions
+
+
+def rare(n: int, share: float, rng: np.random.Generator, C: float = 1.0) -> tuple[Problem, np.ndarray]:
+    """Labels that have nothing to do with five features, one of which is the sum of two others."""
+    Z = rng.normal([0.0, 1.0, 2.0, 0.0, 0.0], size=(n, 5))
+    Z[:, 4] = Z[:, 0] + Z[:, 1]
+    y = np.where(rng.random(n) < share, 1.0, -1.0)
+    weight = C * rng.uniform(0.5, 2.0, n)
+    return Problem(y, np.minimum(weight * y, 0.0), np.maximum(weight * y, 0.0), total=0.0), Z
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    n=st.integers(60, 200),
+    share=st.sampled_from([0.1, 0.3, 0.5, 0.9]),
+    C=st.sampled_from([1e-3, 1.0, 1e4]),
+    seed=st.integers(0, 10**6),
+)
+def test_a_constant_is_found_where_it_is_the_optimum_and_only_there(n: int, share: float, C: float, seed: int) -> None:
+    """By another solver: the function is 0 if, and only if, moments can be matched."""
+    problem, Z = rare(n, share, np.random.default_rng(seed), C)
+    found = constant(problem, Columns(Z), Clock.start())
+    side = problem.linear > 0
+    least = -2.0 * min(problem.upper[side].sum(), -problem.lower[~side].sum())
+    optimum = PlainSMO(tol=1e-6 / max(1.0, C)).solve(problem, FeatureOperator(Z)).objective
+    assert optimum >= least * (1 + 1e-6)
+    if found is None:
+        assert optimum > least * (1 - 1e-9)
+    else:
+        assert is_feasible(found, problem)
+        np.testing.assert_allclose(Z.T @ found, 0.0, atol=1e-9 * np.abs(found).sum())
+        assert optimum == pytest.approx(least, rel=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["classes", "no bias", "regression", "one class"])
+def test_no_constant_where_features_tell_or_the_problem_is_another(kind: str) -> None:
+    problem, Z = problem_of(kind, 400, np.random.default_rng(5))
+    assert constant(problem, Columns(Z), Clock.start()) is None
+
+
+def test_crowded_ramps_end_with_the_constant_that_they_are_a_sign_of() -> None:
+    problem, Z = rare(3000, 0.05, np.random.default_rng(6))
+    active = ActiveSet(tuning=replace(FEW, newton_crowded=0.0))
+    found = Newton(active).solve(problem, FeatureOperator(Z))
+    exact = ActiveSet(tol=1e-6).solve(problem, FeatureOperator(Z))
+    assert (found.path, found.status) == ("Newton's method, constant", Status.CONVERGED)
+    assert found.gap <= 1e-8
+    assert found.spread <= 1e-8
+    assert found.objective == pytest.approx(exact.objective, rel=1e-6)
 
 
 # --------------------------------------------------------------------------- stops and starts

@@ -103,6 +103,11 @@ class Descent:
         return self.on_ramps > self.active.tuning.newton_crowded * self.last
 
     @property
+    def astray(self) -> bool:
+        """Whether steps led to a function that leaves no pair on its ramp."""
+        return self.on_ramps == 0
+
+    @property
     def on_ramps(self) -> int:
         """Pairs on their ramps in the last step."""
         return int(np.count_nonzero(self.slope))

@@ -11,9 +11,10 @@ from pairlearn.solvers.active.active_set import ActiveSet
 from pairlearn.solvers.certificate import finish
 from pairlearn.solvers.clock import Clock
 from pairlearn.solvers.interior import Interior
+from pairlearn.solvers.newton.constant import constant
 from pairlearn.solvers.newton.descent import Descent
 from pairlearn.solvers.newton.size import Size
-from pairlearn.solvers.problem import Callback, Problem, Relay, Solution
+from pairlearn.solvers.problem import Callback, Problem, Relay, Solution, Status
 from pairlearn.solvers.start import feasible
 from pairlearn.types import Floats
 
@@ -49,16 +50,29 @@ class Newton:
         descent = Descent(self.active, problem, operator, size, relay, clock)
         with blas_threads(0):
             status = descent.run(start)
-        theta, crowded = feasible(descent.theta if status is None else descent.best, problem), descent.crowded
+        theta = feasible(descent.theta if status is None else descent.best, problem)
+        crowded, astray = descent.crowded, descent.astray
         del descent  # its vectors have no place beside those of what follows
         taken = size.bytes_needed(problem) + operator.passed
         if status is not None:
             found = finish(problem, operator, theta, status, self.active.tol, ())
             return relay.whole(found, PATH, taken)
+        has_room = (crowded or astray) and self._has_room(problem, size)
+        even = self._constant(problem, operator, clock) if has_room else None
         active = replace(self.active, time_budget=clock.budget)
-        rest = Interior(active) if crowded and self._has_room(problem, size) else active
-        found = rest.solve(problem, operator, theta, relay)
+        rest = Interior(active) if crowded and has_room else active
+        found = rest.solve(problem, operator, theta, relay) if even is None else even
         return relay.whole(found, f"{PATH}, {found.path}", taken)
+
+    def _constant(self, problem: Problem, operator: PairOperator, clock: Clock) -> Solution | None:
+        """A constant function, where that is the best one: what ramps that are crowded or empty are a sign of."""
+        form = operator.thin()
+        with blas_threads(0):
+            theta = None if form is None else constant(problem, form, clock)
+        if theta is None:
+            return None
+        found = finish(problem, operator, feasible(theta, problem), Status.CONVERGED, self.active.tol, ())
+        return replace(found, path="constant") if found.status is Status.CONVERGED else None
 
     def _has_room(self, problem: Problem, size: Size) -> bool:
         """Whether pairs have few features, and the interior point has room for those of all pairs."""

@@ -1,0 +1,129 @@
+"""Where the best function is a constant: coefficients that prove it.
+
+With all pairs of the rarer side at their bounds, those of the other side at shares t of theirs, and no feature that
+tells the two apart,
+
+    Σ_other w_i t_i (1, z_i) = Σ_rarer w_k (1, z_k),    0 ≤ t ≤ 1,    w = |bound|,
+
+the function Σ θ z is 0 and no pair gains by a move. Classes that overlap in few features often have such shares. Those
+nearest to 0 are t = clip(c₀ + ⟨c, z⟩): Newton's method finds c, the minimum of a convex function, in some eight steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from pairlearn.operators.thin import AnyThin
+from pairlearn.solvers.clock import Clock
+from pairlearn.solvers.problem import Problem
+from pairlearn.types import Floats
+
+STEPS, LENGTHS = 30, (1.0, 0.5, 0.25, 0.1, 0.01)
+"""Most steps, and lengths of one of them: the first that gains is taken."""
+ROUNDING = 1e-12
+"""By which a value may rise, relative to Σ_rarer w."""
+EXACT = 1e-11
+"""How far off moments may be, relative to the sums of their terms."""
+RIDGE = 1e-12
+"""Of the scaled equations, whose features may depend on each other."""
+
+
+def constant(problem: Problem, form: AnyThin, clock: Clock) -> Floats | None:
+    """Coefficients of a constant function that are optimal for two classes with a bias, (n,); None without any.
+
+    >>> from pairlearn.operators.thin import Columns
+    >>> y = np.array([1.0, -1.0, -1.0, -1.0])
+    >>> problem = Problem(y, np.minimum(y, 0.0), np.maximum(y, 0.0), total=0.0)
+    >>> theta = constant(problem, Columns(np.array([[1.0], [0.0], [1.0], [2.0]])), Clock.start())
+    >>> [round(float(one), 3) for one in theta]
+    [1.0, -0.333, -0.333, -0.333]
+    """
+    w = np.where(problem.linear > 0, problem.upper, -problem.lower)
+    one_sided = (problem.lower <= 0) & (problem.upper >= 0) & ((problem.lower == 0) | (problem.upper == 0))
+    if problem.total != 0 or problem.epsilon or not one_sided.all() or (w < 0).any():
+        return None
+    side = problem.linear > 0
+    rarer = side if w[side].sum() <= w[~side].sum() else ~side
+    if w[rarer].sum() >= (1.0 - EXACT) * w[~rarer].sum():
+        return None
+    shares = Moments.of(form, np.where(rarer, w, 0.0), np.where(rarer, 0.0, w)).matched(clock)
+    if shares is None:
+        return None
+    theta = np.where(rarer, 1.0, shares) * np.where(side, problem.upper, problem.lower)
+    return np.clip(theta, problem.lower, problem.upper)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sums of (1, z) over pairs with the weights w, which shares of them are to have: `wanted`, (r + 1,)."""
+
+    form: AnyThin
+    w: Floats
+    wanted: Floats
+    unit: Floats
+    """Of each sum: that of its terms, so that all are judged alike."""
+
+    @classmethod
+    def of(cls, form: AnyThin, theirs: Floats, w: Floats) -> Moments:
+        """Those of `theirs`, by shares of w."""
+        wanted = _bordered(form, theirs)
+        squares = np.diag(form.weighted(theirs + w))
+        unit = np.sqrt(np.concatenate([[(theirs + w).sum()], squares]) * theirs.sum())
+        return cls(form, w, wanted, np.where(unit > 0, unit, 1.0))
+
+    def matched(self, clock: Clock) -> Floats | None:
+        """Shares, (n,), or None; where they exist no c has a value below −½ Σ_rarer w."""
+        c = np.zeros(len(self.wanted))
+        c[0] = self.wanted[0] / self.w.sum()
+        value = self.value(c)
+        for _ in range(STEPS):
+            off = self.off(c)
+            if np.abs(off / self.unit).max() <= EXACT:
+                return self.shares(c)
+            step = self._step(c, off)
+            if step is None or clock.expired or value < -0.5 * self.wanted[0]:
+                return None
+            tried = ((c + length * step, self.value(c + length * step)) for length in LENGTHS)
+            least = value + ROUNDING * self.wanted[0]
+            c, value = next((one for one in tried if one[1] <= least), (c, -np.inf))
+        return None
+
+    def value(self, c: Floats) -> float:
+        """Σ w h(u) − ⟨c, wanted⟩ with u = c₀ + ⟨c, z⟩ and h' = clip(u): convex, and least where moments are matched."""
+        u = c[0] + self.form.spread(c[1:])
+        t = np.clip(u, 0.0, 1.0)
+        return float(self.w @ (t * (u - 0.5 * t)) - c @ self.wanted)
+
+    def shares(self, c: Floats) -> Floats:
+        """t = clip(c₀ + ⟨c, z⟩), (n,)."""
+        return np.clip(c[0] + self.form.spread(c[1:]), 0.0, 1.0)
+
+    def off(self, c: Floats) -> Floats:
+        """What the moments of these shares are too large by, (r + 1,)."""
+        return _bordered(self.form, self.w * self.shares(c)) - self.wanted
+
+    def _step(self, c: Floats, off: Floats) -> Floats | None:
+        """Newton's: the moments of pairs inside their shares, which alone move with c."""
+        t = self.shares(c)
+        d = np.where((t > 0) & (t < 1), self.w, 0.0)
+        if not d.any():
+            return None
+        first = _bordered(self.form, d)
+        J = np.empty((len(c), len(c)))
+        J[0], J[1:, 0], J[1:, 1:] = first, first[1:], self.form.weighted(d)
+        scale = np.sqrt(np.where(np.diag(J) > 0, np.diag(J), 1.0))
+        J /= np.outer(scale, scale)
+        J[np.diag_indices(len(c))] += RIDGE
+        try:
+            found: Floats = cho_solve(cho_factor(J, check_finite=False), -off / scale, check_finite=False) / scale
+        except LinAlgError:
+            return None
+        return found if np.isfinite(found).all() else None
+
+
+def _bordered(form: AnyThin, x: Floats) -> Floats:
+    """Σ x (1, z), (r + 1,)."""
+    return np.concatenate([[x.sum()], form.gathered(x)])
