@@ -145,3 +145,10 @@ def test_drawings_are_used() -> None:
     text = "".join(path.read_text() for path in PAGES)
     drawings = {path.name for path in (DOCS / "drawings").iterdir()}
     assert set(re.findall(r"drawings/([\w-]+\.svg)", text)) == drawings
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in DOCS.glob("*.md")))
+def test_files_that_a_page_names_exist(page: str) -> None:
+    """Scripts and tests, as in "pytest tests/solvers" or "python repro/febrl.py"."""
+    named = set(re.findall(r"\b(?:tests|benchmarks|repro|tools)/[\w/]+(?:\.\w+)?", (DOCS / page).read_text()))
+    assert [name for name in sorted(named) if not (ROOT / name).exists() and "NAME" not in name] == []

@@ -41,7 +41,7 @@ SYMMETRIC = [name for name in FORMULAS if not name.startswith("poly")]
 rng = np.random.default_rng(0)
 M = 16
 CLASSES = np.arange(M) % 4
-X = rng.normal(size=(M, 3)) + 0.8 * rng.normal(size=(4, 3))[CLASSES]
+X = rng.normal(size=(M, 3)) + 2.0 * rng.normal(size=(4, 3))[CLASSES]
 PAIRS = pl.all_pairs(X, reflexive=False)
 Y = PAIRS.labels(CLASSES)
 NEW = pl.all_pairs(rng.normal(size=(9, 3)))

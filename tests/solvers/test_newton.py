@@ -72,7 +72,7 @@ def test_the_optimum_is_that_of_plain_smo(kind: str, n: int, C: float, tuning: T
 def test_machines_learn_the_same_by_newton(kernel: str, C: float) -> None:
     rng = np.random.default_rng(0)
     classes = np.repeat(np.arange(10), 5)
-    X = rng.normal(size=(10, 3))[classes] + rng.normal(size=(50, 3))
+    X = 2.0 * rng.normal(size=(10, 3))[classes] + 0.5 * rng.normal(size=(50, 3))
     pairs = pl.all_pairs(X, reflexive=False)
     y = pairs.labels(classes) if kernel != "difference" else np.sign(pairs.left - pairs.right + 0.5)
     machine = pl.PairRanker if kernel == "difference" else pl.PairSVC
