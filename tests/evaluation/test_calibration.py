@@ -24,6 +24,7 @@ from pairlearn.evaluation.calibration import (
     Line,
     LogisticCalibration,
     brier,
+    calibrated,
     cllr,
     cross_fitted,
     min_cllr,
@@ -424,3 +425,24 @@ def test_measures_refuse_bad_input_with_advice() -> None:
     for measure in (cllr, min_cllr):
         with pytest.raises(InputError, match="add pairs of different classes"):
             measure(make([1.0], []))
+
+
+def test_scores_with_a_ceiling_get_a_curve_and_others_a_line() -> None:
+    """Scores of known ratios, as they are and squeezed below 0: either way llr are nearly those that made them."""
+    rng = np.random.default_rng(0)
+    left, right = np.triu_indices(160, 1)
+    same = left // 4 == right // 4
+    truth = np.where(same, 2.0, -2.0) + 2.0 * rng.normal(size=len(same))  # N(±2, 4): llr = s
+    labels, ids = np.where(same, 1, -1), (left, right, left // 4, right // 4)
+    for values, kind in ((truth, Line), (-np.exp(-2.0 * truth), Knots)):
+        fitted = calibrated(Scores(values, labels, *ids), prior=0.5)
+        assert isinstance(fitted.curve, kind)
+        cost = cllr(Scores(fitted.llr(values), labels))
+        assert cost == pytest.approx(cllr(Scores(truth, labels)), abs=0.03)
+    squeezed = Scores(-np.exp(-2.0 * truth), labels)
+    assert cllr(Scores(LogisticCalibration().fit(squeezed).llr(squeezed.values), labels)) > 0.9
+
+
+def test_too_few_identities_for_a_curve_have_a_line() -> None:
+    scores = Scores([0.0, 1.0, 2.0, 3.0], [-1, 1, -1, 1], [0, 0, 1, 2], [1, 2, 3, 3], [0, 0, 1, 2], [1, 2, 3, 3])
+    assert isinstance(calibrated(scores).curve, Line)

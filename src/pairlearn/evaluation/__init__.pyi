@@ -4,6 +4,7 @@ from .calibration import IsotonicCalibration as IsotonicCalibration
 from .calibration import LogisticCalibration as LogisticCalibration
 from .calibration import Reliability as Reliability
 from .calibration import brier as brier
+from .calibration import calibrated as calibrated
 from .calibration import cllr as cllr
 from .calibration import cross_fitted as cross_fitted
 from .calibration import min_cllr as min_cllr

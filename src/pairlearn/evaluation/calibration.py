@@ -6,7 +6,7 @@ positive pairs where it is used, makes it a probability: expit(llr + logit π). 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -20,6 +20,9 @@ from pairlearn.evaluation.scores import Scores
 from pairlearn.examples import refuse_nonfinite
 from pairlearn.interrupts import delayed
 from pairlearn.types import Floats, Ints
+
+BENT = 0.8
+"""Share of what the llr of a line cost below which a curve is worth its wiggles."""
 
 
 @dataclass(frozen=True)
@@ -154,6 +157,30 @@ def cross_fitted(
         except InputError as error:
             raise InputError(f"outside the folds {couple}: {error}, of more identities, or use more folds") from error
     return np.asarray(expit(llr + logit(prior)))
+
+
+def calibrated(scores: Scores, prior: float | None = None) -> FittedCalibration:
+    """Platt's curve, or the rising one where its llr, cross-fitted over identities, cost less than BENT times as much.
+
+    A line in the scores serves most machines; scores with long tails or a ceiling need a bent one.
+
+    >>> rng = np.random.default_rng(0)
+    >>> left, right = np.triu_indices(60, 1)
+    >>> same = left // 4 == right // 4
+    >>> llr = np.where(same, 2.0, -2.0) + 2.0 * rng.normal(size=len(same))
+    >>> straight, bent = (Scores(s, np.where(same, 1, -1), left, right, left // 4, right // 4)
+    ...                   for s in (llr, -np.exp(-2.0 * llr)))
+    >>> type(calibrated(straight).curve).__name__, type(calibrated(bent).curve).__name__
+    ('Line', 'Knots')
+    """
+    scores, curve = both_labels(scores), IsotonicCalibration()
+    line, rising = LogisticCalibration(prior).fit(scores), IsotonicCalibration(prior).fit(scores)
+    try:
+        llr = logit(cross_fitted(scores, curve)) - logit(curve.fit(scores).prior)
+    except InputError:  # too few identities to learn a curve from
+        return line
+    straight, bent = (cllr(replace(scores, values=values)) for values in (line.llr(scores.values), llr))
+    return rising if bent < BENT * straight else line
 
 
 def cllr(scores: Scores) -> float:

@@ -23,7 +23,8 @@ from pairlearn.data.files.sources import Source
 from pairlearn.data.layout import Columns
 from pairlearn.data.tables import ExampleTable, PairTable
 from pairlearn.errors import InputError
-from pairlearn.evaluation import LogisticCalibration, Scores, threshold_at_fmr
+from pairlearn.evaluation import Scores, calibrated, threshold_at_fmr
+from pairlearn.evaluation.calibration import Knots
 from pairlearn.pairs import Pairs
 from pairlearn.types import Ints
 from pairlearn.words import counted
@@ -132,9 +133,12 @@ def verifier_of(
     scores = given.scores(plain.decision_function(given.pairs))
     unit = "example" if given.classes is None else "identity"
     threshold = threshold_at_fmr(scores, fmr, confidence=confidence, unit=unit)
-    verifier = pl.Verifier(plain, threshold, LogisticCalibration(prior).fit(scores))
+    calibration = calibrated(scores, prior)
+    verifier = pl.Verifier(plain, threshold, calibration)
     units = "" if given.classes is None else f" of {counted(len(set(given.classes.tolist())), 'identity')}"
     say(run.err, f"{threshold} (by {counted(len(given.table), 'labelled pair')}{units})", lead="threshold:")
+    if isinstance(calibration.curve, Knots):
+        run.note("probabilities follow a rising curve through the scores: a straight line does not fit them")
     run.note(f"probabilities hold where a share of {prior:g} of all pairs belongs together (--prior)")
     if given.classes is None and confidence is not None:
         run.warn("identities are not known, so the confidence is over examples; name them with --class-column")
