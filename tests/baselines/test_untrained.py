@@ -106,3 +106,17 @@ def test_only_false_skips_a_baseline_and_names_are_checked() -> None:
     for names in ("cosine", ["Euclid"]):
         with pytest.raises(InputError, match="list of baselines"):
             pl.run_baselines(pairs, [1, 1, -1], pairs, names=names)
+
+
+@pytest.mark.parametrize("kind", [pl.EuclidBaseline, pl.CosineBaseline])
+@pytest.mark.parametrize("unit", [1e160, 1e-200])
+def test_rows_whose_squares_are_no_numbers_are_refused(kind: Any, unit: float) -> None:
+    X = unit * np.random.default_rng(0).normal(size=(6, 3))
+    for scored in (
+        lambda: kind().decision_function(pl.all_pairs(X, reflexive=False)),
+        lambda: kind().score_block(X[:2], X),
+    ):
+        with pytest.raises(InputError, match="scale the examples"):
+            scored()
+    zeros = kind().decision_function(pl.all_pairs(np.zeros((3, 2)), reflexive=False))
+    assert zeros.tolist() == [0.0, 0.0, 0.0]

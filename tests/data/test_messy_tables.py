@@ -105,6 +105,17 @@ def test_constant_columns_are_told_and_may_be_dropped(tmp_path: Path) -> None:
     assert read_examples(path, Columns(classes="person", drop=("camera,dead",))).notes == ()
 
 
+def test_columns_of_the_class_are_told(tmp_path: Path) -> None:
+    """Two persons share a value, so that it is no code of persons; one value that differs makes it one of examples."""
+    persons = table(id=NAMES)["person"]
+    counts = dict(zip(dict.fromkeys(persons), (5, 9, 5, 4, 9, 4), strict=True))
+    photos = [counts[person] for person in persons]
+    told = read_examples(put(tmp_path / "x.csv", text_of(table(id=NAMES, photos=photos))), PERSON).notes
+    assert [note for note in told if "photos" in note and "within every class" in note and "--drop" in note]
+    photos[3] += 1
+    assert read_examples(put(tmp_path / "y.csv", text_of(table(id=NAMES, photos=photos))), PERSON).notes == ()
+
+
 def test_a_hundred_thousand_columns(tmp_path: Path) -> None:
     wide = np.random.default_rng(1).normal(size=(3, 20_000)).round(2)
     names = ",".join(f"e{t}" for t in range(20_000))

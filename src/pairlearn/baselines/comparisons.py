@@ -11,9 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from pairlearn.errors import InputError
 from pairlearn.examples import by_blocks
 from pairlearn.kernels import Cosine, Linear
 from pairlearn.types import Examples, Floats, Ints
+
+LEAST, MOST = 1e-140, 1e150
+"""Largest values of examples whose squares, and sums of some thousand of them, are numbers."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,16 @@ class Comparison:
 
     of_pairs: Callable[[Examples, Ints, Ints], Floats]
     of_tables: Callable[[Examples, Examples], Floats]
+
+
+def squares_fit(*tables: Examples) -> None:
+    """Refuse rows whose squares float64 does not hold: scores would be NaN, infinite or all the same."""
+    for X in tables:
+        most = float(abs(X).max()) if X.shape[0] and X.shape[1] else 0.0
+        if most and not LEAST <= most <= MOST:
+            raise InputError(
+                f"examples have values up to {most:.3g}, whose squares float64 does not hold; scale the examples"
+            )
 
 
 def _distances(X: Examples, left: Ints, right: Ints) -> Floats:

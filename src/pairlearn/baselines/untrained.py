@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from pairlearn.baselines.baseline import Baseline, Presets, best_threshold
-from pairlearn.baselines.comparisons import COSINE, EUCLID, Comparison
+from pairlearn.baselines.comparisons import COSINE, EUCLID, Comparison, squares_fit
 from pairlearn.baselines.training import rows_of_numbers
 from pairlearn.errors import InputError
 from pairlearn.examples import check_sides
@@ -46,11 +46,14 @@ class _Untrained(Baseline):
     def decision_function(self, X: Any) -> Floats:
         """Score of every pair, (n_pairs,); larger = more alike."""
         pairs = rows_of_numbers(same_features(self, as_pairs(X)))
+        squares_fit(pairs.examples)
         return self.comparison.of_pairs(pairs.examples, pairs.left, pairs.right)
 
     def score_block(self, probe: Examples, gallery: Examples) -> Floats:
         """Score of every probe with every gallery example, (p, g)."""
-        return self.comparison.of_tables(*check_sides(self, probe, gallery))
+        sides = check_sides(self, probe, gallery)
+        squares_fit(*sides)
+        return self.comparison.of_tables(*sides)
 
     def _learnt_threshold(self, pairs: Pairs, y: Any) -> float:
         labels, proper = check_labels(y, len(pairs)), ~pairs.reflexive

@@ -19,7 +19,7 @@ from pairlearn.data.files.sheet import Sheet, listed, read_sheet
 from pairlearn.data.files.sources import Source, find_source
 from pairlearn.data.layout import Columns, find_layout
 from pairlearn.data.pair_columns import PairColumns
-from pairlearn.data.suspects import constant_columns, find_suspects, refuse_suspects
+from pairlearn.data.suspects import class_columns, constant_columns, find_suspects, refuse_suspects
 from pairlearn.data.tables import ExampleTable, Join, PairTable
 from pairlearn.data.texts import Collected, Numerals, Texts
 from pairlearn.errors import InputError
@@ -66,6 +66,13 @@ def read_examples(
         if constant:
             some = counted(len(constant), "column holds", "columns hold")
             sheet.notes.append(f"{some} one number in every row: {listed(constant, 4)}; --drop leaves them out")
+        of_classes = class_columns(layout.columns, examples, classes)
+        if of_classes:
+            some = counted(len(of_classes), "column has", "columns have")
+            sheet.notes.append(
+                f"{some} one value within every class: {listed(of_classes, 4)}; told of a class rather than of an "
+                "example it gives the answer away, and --drop leaves it out"
+            )
     ids = None if layout.id is None else _unique(sheet, layout.id)
     if ids is None:
         sheet.notes.extend(_unused_ids(sheet, layout.left_out))

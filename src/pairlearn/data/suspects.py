@@ -82,6 +82,24 @@ def constant_columns(names: Sequence[str], values: Floats) -> list[str]:
     return [names[place] for places in found for place in places.tolist()]
 
 
+def class_columns(names: Sequence[str], values: Floats, classes: Sequence[str] | None) -> list[str]:
+    """Columns with one value in every class, not in all: measured of the class, not of the example.
+
+    >>> rows = np.column_stack([np.repeat([7.0, 7.0, 9.0], 4), np.arange(12.0)])
+    >>> class_columns(["photos_of_person", "x"], rows, ["ann"] * 4 + ["bob"] * 4 + ["cem"] * 4)
+    ['photos_of_person']
+    """
+    codes = None if classes is None else class_codes(classes)
+    if codes is None or len(values) < FEW_ROWS or 2 * (codes.max() + 1) > len(values):
+        return []
+    first: Ints = np.unique(codes, return_index=True)[1][codes]
+    found = (
+        block + np.flatnonzero((columns == columns[first]).all(axis=0) & ~_is_constant(columns))
+        for block, columns in _blocks(values)
+    )
+    return [names[place] for places in found for place in places.tolist()]
+
+
 def _drowning(name: str, number: float, size: float) -> Suspect | None:
     """A constant that is larger than everything else together: ‖x‖² has a mean of `size`."""
     looks = f"holds {number:g} in every row and drowns all others"

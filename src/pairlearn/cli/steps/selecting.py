@@ -96,7 +96,10 @@ def search(staged: Any, given: ExampleTable, console: Console) -> None:
     """Search with a bar per task and size; Ctrl-C ends the search, and the best machine so far is fitted."""
 
     def interrupt() -> None:
-        say(console, "stopping the search and fitting the best machine so far; Ctrl-C again ends that fit early")
+        say(
+            console,
+            "stopping the search; the best machine so far, if there is one, is fitted (Ctrl-C again ends that)",
+        )
         raise KeyboardInterrupt
 
     with _watched() as report, on_interrupt(interrupt), warnings.catch_warnings():
