@@ -158,7 +158,10 @@ def unfitted(trial: Trial) -> None:
     """Before fit, scores are refused with NotFittedError."""
     if trial.learns:
         copy = clone(trial.estimator)
-        require_error(NotFittedError, lambda: copy.decision_function(trial.pairs), "scoring before fit")
+        cure = (
+            "(call check_is_fitted(self) first, or let __sklearn_is_fitted__ return True if there is nothing to learn)"
+        )
+        require_error(NotFittedError, lambda: copy.decision_function(trial.pairs), f"scoring before fit {cure}")
 
 
 def one_value_per_pair(trial: Trial) -> None:
