@@ -115,7 +115,7 @@ TEXTS = {
     "UTF-16": ("id,x\na,1\n".encode("utf-16"), "is text in UTF-16; save it as UTF-8"),
     "UTF-32": ("id,x\na,1\n".encode("utf-32"), "is text in UTF-32; save it as UTF-8"),
     "UTF-32, big end": (b"\x00\x00\xfe\xff" + "id,x\na,1\n".encode("utf-32-be"), "is text in UTF-32"),
-    "not UTF-8": (b"id,x\na,1\nb\xff,2\n", r"line 3 is not text in UTF-8 (byte 0xff at place 1)"),
+    "not UTF-8": (b"id,x\na,1\nb\xff,2\n", r"line 3 is not text in UTF-8 (byte 0xff at place 2)"),
     "open quote": (b'x,id\n1,a\n2,"b\n3,c\n4,d\n', "line 3 opens a quote that is not closed"),
     "long name": (b"id," + b"x" * 70_000 + b"\na,1\n", "the name of column 2 has 70,000 characters"),
     "wide": (b",".join(b"c%d" % k for k in range(100_000)) + b"\n" + b"1," * 99_999 + b"1\n", "has 100,000 columns"),

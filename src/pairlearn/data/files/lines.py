@@ -42,5 +42,5 @@ def _decoded(name: object, number: int, line: bytes) -> str:
     try:
         return line.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
-        bad = f"byte 0x{line[error.start]:02x} at place {error.start}"
+        bad = f"byte 0x{line[error.start]:02x} at place {error.start + 1}"
         raise InputError(f"{name}: line {number} is not text in UTF-8 ({bad}); save the file as UTF-8") from None

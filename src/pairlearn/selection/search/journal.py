@@ -71,8 +71,8 @@ class Lines:
         first = json.dumps({"fingerprint": fingerprint}) + "\n"
         if not (whole or content).startswith(first.encode()[: len(content)]):
             raise InputError(
-                f"{self._path} belongs to a selection with other data or other settings; name another directory, "
-                "or delete this one to start anew"
+                f"{self._path} belongs to a selection with other data or other settings; name another "
+                "directory (--dir), or delete this one to start anew"
             )
         os.truncate(self._path, len(whole))
         if not whole:
