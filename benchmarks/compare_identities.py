@@ -14,7 +14,8 @@ that learn from classes get the classes. Every tool has its default options but 
 
 EER: mean of the splits with 95 % limits over identities (jackknife in each split; as many independent splits as fit
 into the classes). Seconds of the processor: mean of the fits. Settings were written before any result was seen;
-the pairs were halved for want of time after one run on isolet.
+the pairs were halved for want of time after one run on isolet. A tool that takes longer than 300 s for its splits is
+ended; that limit was 60 s until MMC, which needs half a minute for each fold of LFW, had just missed it.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ with contextlib.suppress(ImportError):  # its rows are left out then; here, so t
 
 QUICK = "--quick" in sys.argv
 SPLITS, DIMENSIONS, MOST, SECONDS = (1, 10, 100, 8.0) if QUICK else (2, 50, 1000, 60.0)
-LIMIT = 10.0 if QUICK else 60.0
+LIMIT = 10.0 if QUICK else 300.0
 """Seconds for all splits of one tool."""
 
 
@@ -188,7 +189,7 @@ def measured(learn: Learner) -> Callable[[str, bool], dict[str, Any]]:
 TOOLS = (
     Tool("Euclid, untrained", None, measured(lambda part: distance(lambda X: X))),
     Tool("ITML", "metric-learn", measured(from_pairs("ITML"))),
-    Tool("MMC", "metric-learn", measured(from_pairs("MMC"))),
+    Tool("MMC, all defaults", "metric-learn", measured(from_pairs("MMC"))),
     Tool("SDML", "metric-learn", measured(sdml)),
     Tool("LMNN, from classes", "metric-learn", measured(from_classes("LMNN"))),
     Tool("NCA, from classes", "metric-learn", measured(from_classes("NCA"))),
