@@ -20,8 +20,9 @@ row is ended after 300 s; that of dedupe on persons holds some ten seconds in wh
 
 Changed after runs that did not end: the limit (40 s before), and the records from which dedupe learns its rules. It
 keeps every pair of records that each possible rule puts together; given both tables of persons whole, it had filled 18
-GB after five minutes and was stopped. Its argument sample_size changes nothing in 3.0.3. It is trained in one process
-(its grid search takes all cores) and with rules by an index, its default, which an earlier version here turned off.
+GB after five minutes and was stopped by hand. Its argument sample_size changes nothing in 3.0.3. It is trained in one
+process (its grid search takes all cores) and with rules by an index, its default, which an earlier version here turned
+off.
 """
 
 from __future__ import annotations
