@@ -6,6 +6,7 @@ dimensions by a PCA of the training examples, the same for all tools. Those that
 pairs of one class and 1,000 of two, drawn at random from the training examples (all that there are, if fewer); those
 that learn from classes get the classes. Every tool has its default options but for what is said here:
 
+    MMC             also with diagonal=True, added after its defaults were seen to fail on LFW
     SDML            prior="identity" and a balance_param that falls by tens from 0.5 until it fits, as its message says
     logistic, trees scikit-learn on |x − x'| and x·x' by component: logistic regression of standardised features, and
                     boosted trees of histograms
@@ -14,7 +15,8 @@ that learn from classes get the classes. Every tool has its default options but 
 
 EER: mean of the splits with 95 % limits over identities (jackknife in each split; as many independent splits as fit
 into the classes). Seconds of the processor: mean of the fits. Settings were written before any result was seen;
-the pairs were halved for want of time after one run on isolet.
+the pairs were halved for want of time after one run on isolet. A tool that takes longer than 300 s for its splits is
+ended; that limit was 60 s until MMC, which needs half a minute for each fold of LFW, had just missed it.
 """
 
 from __future__ import annotations
@@ -46,7 +48,9 @@ with contextlib.suppress(ImportError):  # its rows are left out then; here, so t
 
 QUICK = "--quick" in sys.argv
 SPLITS, DIMENSIONS, MOST, SECONDS = (1, 10, 100, 8.0) if QUICK else (2, 50, 1000, 60.0)
-LIMIT = 10.0 if QUICK else 60.0
+FIRST_SEED = 100
+"""Of the splits of all kept rows; `repro/unseen_classes.py` has gone on to others."""
+LIMIT = 10.0 if QUICK else 300.0
 """Seconds for all splits of one tool."""
 
 
@@ -64,7 +68,7 @@ class Split:
 
 def split(data: str, number: int) -> Split:
     """One split with the rows and pairs that all tools share."""
-    given = task({"Olivetti": "olivetti", "isolet": "isolet", "LFW": "lfw"}[data], number)
+    given = task({"Olivetti": "olivetti", "isolet": "isolet", "LFW": "lfw"}[data], number, FIRST_SEED)
     X, test = given.X, given.test
     if data != "LFW":
         pca = PCA(DIMENSIONS, random_state=0).fit(X)
@@ -90,12 +94,12 @@ def distance(transform: Callable[[np.ndarray], np.ndarray]) -> Callable[[pl.Pair
     return score
 
 
-def from_pairs(name: str) -> Learner:
+def from_pairs(name: str, **options: Any) -> Learner:
     """A learner of metric-learn that takes pairs."""
 
     def learn(part: Split) -> Callable[[pl.Pairs], np.ndarray]:
         columns = np.column_stack(part.pairs.columns)
-        learner = getattr(metric_learn, name)(preprocessor=part.X, random_state=0)
+        learner = getattr(metric_learn, name)(preprocessor=part.X, random_state=0, **options)
         return distance(learner.fit(columns, part.labels).transform)
 
     return learn
@@ -188,7 +192,8 @@ def measured(learn: Learner) -> Callable[[str, bool], dict[str, Any]]:
 TOOLS = (
     Tool("Euclid, untrained", None, measured(lambda part: distance(lambda X: X))),
     Tool("ITML", "metric-learn", measured(from_pairs("ITML"))),
-    Tool("MMC", "metric-learn", measured(from_pairs("MMC"))),
+    Tool("MMC, all defaults", "metric-learn", measured(from_pairs("MMC"))),
+    Tool("MMC, diagonal=True", "metric-learn", measured(from_pairs("MMC", diagonal=True))),
     Tool("SDML", "metric-learn", measured(sdml)),
     Tool("LMNN, from classes", "metric-learn", measured(from_classes("LMNN"))),
     Tool("NCA, from classes", "metric-learn", measured(from_classes("NCA"))),

@@ -83,6 +83,18 @@ def test_the_last_line_is_kept_also_of_a_run_that_missed_a_goal(
     assert (found["figures"], found["quick"], found["command"]) == (figures, False, "python script.py")
 
 
+def test_rows_that_are_not_measured_again_are_kept_ones_also_in_a_new_clone(tmp_path: Path) -> None:
+    target, rows = tmp_path / "figures.json", tmp_path / "rows.json"
+    record.restore(target, rows)
+    assert not rows.exists()
+    target.write_text(json.dumps({"rows": {"faces: A": {"EER, %": 1.0}}}))
+    record.restore(target, rows)
+    assert json.loads(rows.read_text()) == {"faces: A": {"EER, %": 1.0}}
+    rows.write_text("{}")
+    record.restore(target, rows)
+    assert rows.read_text() == "{}"
+
+
 def test_a_quick_run_takes_no_full_ones_place_and_a_broken_one_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
