@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from pairlearn.errors import InputError
 from pairlearn.examples import by_blocks
 from pairlearn.kernels import Cosine, Linear
+from pairlearn.kernels.rows import largest, unheld
 from pairlearn.types import Examples, Floats, Ints
 
 LEAST, MOST = 1e-140, 1e150
@@ -31,11 +31,9 @@ class Comparison:
 def squares_fit(*tables: Examples) -> None:
     """Refuse rows whose squares float64 does not hold: scores would be NaN, infinite or all the same."""
     for X in tables:
-        most = float(abs(X).max()) if X.shape[0] and X.shape[1] else 0.0
+        most = largest(X)
         if most and not LEAST <= most <= MOST:
-            raise InputError(
-                f"examples have values up to {most:.3g}, whose squares float64 does not hold; scale the examples"
-            )
+            raise unheld(most)
 
 
 def _distances(X: Examples, left: Ints, right: Ints) -> Floats:

@@ -71,8 +71,17 @@ def check_spread(spread: float, X: Examples) -> float:
     """The spread of examples if float64 has it and its inverse, or an error that names their scale."""
     if np.isfinite(spread) and 1.0 / spread < np.inf:
         return spread
-    most = float(abs(X).max())
-    raise InputError(f"examples have values up to {most:.3g}, whose squares float64 does not hold; scale the examples")
+    raise unheld(largest(X))
+
+
+def largest(X: Examples) -> float:
+    """The largest |value| of a table, 0 of an empty one; no copy is made of it, which may be a mapped file."""
+    return max(float(X.max()), -float(X.min())) if X.shape[0] and X.shape[1] else 0.0
+
+
+def unheld(most: float) -> InputError:
+    """What to say of examples whose squares are no numbers."""
+    return InputError(f"examples have values up to {most:.3g}, whose squares float64 does not hold; scale the examples")
 
 
 def check_degree(degree: int) -> None:
