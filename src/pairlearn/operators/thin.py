@@ -16,15 +16,17 @@ from scipy.linalg import block_diag, lapack
 
 from pairlearn import loops
 from pairlearn.linalg.pool import POOL
-from pairlearn.linalg.tiles import evenly, product
+from pairlearn.linalg.tiles import CORES, evenly, product
 from pairlearn.operators.source import AnySource, Source
 from pairlearn.pair_kernels import Table
 from pairlearn.pair_kernels.catalog import PROJECTIONS
 from pairlearn.pair_kernels.table import weights
 from pairlearn.types import Floats, Ints
 
-PART = 2**13
+PART = 2**12
 """Pairs whose features are weighted or computed together."""
+SHARES = 4
+"""Sums of such parts that threads add up beside each other."""
 FEW_EXAMPLES = 8
 """Examples per feature from which on a row of features per pair is less work than a matrix of all examples."""
 COLUMNS = 256
@@ -100,8 +102,9 @@ class Columns:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of G, of a weighted part of its rows and of two systems of its columns."""
-        return int(self.G.nbytes + 8 * min(len(self), PART) * self.rank + 16 * self.rank**2)
+        """Bytes of G, of weighted parts of its rows and of systems of its columns."""
+        parts = min(len(self), CORES * PART)
+        return int(self.G.nbytes + 8 * parts * self.rank + 8 * (2 + SHARES) * self.rank**2)
 
     def __matmul__(self, x: Floats) -> Floats:
         """K x."""
@@ -116,12 +119,19 @@ class Columns:
         return self.G @ y
 
     def weighted(self, d: Floats) -> Floats:
-        """Gᵀ diag(d) G, (r, r), some rows after the other: no scaled copy of the whole is made."""
-        W = np.zeros((self.rank, self.rank), order="F")
-        for start in range(0, len(self), PART):
-            rows = self.G[start : start + PART]
-            W += product(rows.T, d[start : start + PART, None] * rows)
-        return W
+        """Gᵀ diag(d) G, (r, r), for d ≥ 0: some rows after the other, so that no scaled copy of the whole is made."""
+        n, roots = len(self), np.sqrt(d)
+        parts = evenly(n, -(-n // PART))
+        shares = evenly(len(parts), min(SHARES, len(parts)))
+        sums = np.zeros((len(shares), self.rank, self.rank))
+
+        def add(number: int) -> None:
+            for part in parts[shares[number]]:
+                rows = roots[part, None] * self.G[part]
+                sums[number] += rows.T @ rows  # a matrix with itself: half the work, and symmetric
+
+        POOL.run(add, len(shares), 1.0 * n * self.rank**2)
+        return np.asfortranarray(sums.sum(axis=0))
 
 
 def _after_triangle(L: Floats, W: Floats) -> Floats:

@@ -17,13 +17,13 @@ import numpy as np
 from pairlearn.operators.base import PairOperator
 from pairlearn.solvers import interior, splitting
 from pairlearn.solvers.active.active_set import ActiveSet
-from pairlearn.solvers.active.nested import Climb, factor_seconds
+from pairlearn.solvers.active.nested import Climb
 from pairlearn.solvers.certificate import best_share
 from pairlearn.solvers.interior import Interior
 from pairlearn.solvers.newton import Newton, Size
 from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status
 from pairlearn.solvers.splitting import Splitting
-from pairlearn.solvers.tuning import RATES
+from pairlearn.solvers.tuning import FACTORS, RATES, factor_seconds
 from pairlearn.types import Floats
 
 LEAST = 3000
@@ -41,8 +41,6 @@ SETS = 3.0
 """Working sets that take in all pairs that can end at bounds, up to which subsets are a detour: with 1,800 pairs of one
 face among 79,800 at most 3,600 do, and the active set alone took .7 s instead of 1.0 (LFW, 319,600: 1.3 instead of
 2.6); with 4,500 pairs of one digit among 44,850 (C = .1) subsets took .34 s instead of .50."""
-FACTORS = 2.0
-"""Factors of the free pairs that an active set takes at the least."""
 STRAY = 20.0
 """Times its usual seconds that splitting may take where few pairs are free: 9 s instead of .3 for Davis with linear
 features as regression, which took an active set 21 s and Newton's method more than 40."""

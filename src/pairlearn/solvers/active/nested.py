@@ -20,7 +20,7 @@ from pairlearn.solvers.certificate import finish
 from pairlearn.solvers.clock import Clock, Pace
 from pairlearn.solvers.problem import Callback, Problem, Progress, Relay, Solution, Status
 from pairlearn.solvers.start import at_bounds, feasible
-from pairlearn.solvers.tuning import RATES
+from pairlearn.solvers.tuning import factor_seconds
 from pairlearn.types import Floats, Ints
 
 PER_GUESS = 104
@@ -238,11 +238,6 @@ class Climb:
             rest = replace(self.active, time_budget=self.clock.budget)
             found = rest.solve(self.problem, self.operator, theta, self.relay)
         return self.relay.whole(found, path, self.taken)
-
-
-def factor_seconds(n_free: float) -> float:
-    """About how many seconds a factor of so many free pairs takes."""
-    return RATES.seconds(n_free**3 / 3, 0.0)
 
 
 def taken(problem: Problem, chosen: Ints, share: float) -> Problem:

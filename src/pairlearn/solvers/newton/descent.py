@@ -98,11 +98,6 @@ class Descent:
         return None
 
     @property
-    def crowded(self) -> bool:
-        """Whether far more pairs than were looked for stayed on their ramps: they all but share one value."""
-        return self.on_ramps > self.active.tuning.newton_crowded * self.last
-
-    @property
     def astray(self) -> bool:
         """Whether steps led to a function that leaves no pair on its ramp."""
         return self.on_ramps == 0

@@ -16,6 +16,7 @@ from pairlearn.solvers.newton.descent import Descent
 from pairlearn.solvers.newton.size import Size
 from pairlearn.solvers.problem import Callback, Problem, Relay, Solution, Status
 from pairlearn.solvers.start import feasible
+from pairlearn.solvers.tuning import factor_seconds
 from pairlearn.types import Floats
 
 PATH = "Newton's method"
@@ -51,13 +52,15 @@ class Newton:
         with blas_threads(0):
             status = descent.run(start)
         theta = feasible(descent.theta if status is None else descent.best, problem)
-        crowded, astray = descent.crowded, descent.astray
+        crowded, astray = self._crowded(problem, size, descent.on_ramps), descent.astray
         del descent  # its vectors have no place beside those of what follows
         taken = size.bytes_needed(problem) + operator.passed
         if status is not None:
             found = finish(problem, operator, theta, status, self.active.tol, ())
             return relay.whole(found, PATH, taken)
         has_room = (crowded or astray) and self._has_room(problem, size)
+        if size.features is not None and has_room:
+            taken = max(taken, interior.bytes_needed(problem, (size.features,) * 2, self.active.tuning))
         even = self._constant(problem, operator, clock) if has_room else None
         active = replace(self.active, time_budget=clock.budget)
         rest = Interior(active) if crowded and has_room else active
@@ -78,6 +81,11 @@ class Newton:
         """Whether pairs have few features, and the interior point has room for those of all pairs."""
         r = size.features
         return r is not None and interior.bytes_needed(problem, (r, r), self.active.tuning) <= self.active.memory
+
+    def _crowded(self, problem: Problem, size: Size, on_ramps: int) -> bool:
+        """Whether so many pairs stayed on their ramps, all but sharing one value, that all pairs take less time."""
+        r, factors = size.features, self.active.tuning.newton_crowded
+        return r is not None and interior.seconds_needed(problem, (r, r)) < factors * factor_seconds(on_ramps)
 
     def within(self, seconds: float | None) -> Newton:
         """The same with so much time."""
