@@ -1,4 +1,4 @@
-"""Write docs/reproductions.md and docs/comparison.md from the figures in results/figures, which tools/record.py keeps.
+"""Write docs/reproductions.md, comparison.md and solver-rows.md from results/figures, which tools/record.py keeps.
 
 python tools/figures.py
 
@@ -12,6 +12,9 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+from benchmarks.real_figures import best_path, bound, choice
+from benchmarks.real_rows import BY_NAME
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "results" / "figures"
@@ -167,7 +170,61 @@ def comparison() -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-PAGES = {ROOT / "docs" / "reproductions.md": reproductions, ROOT / "docs" / "comparison.md": comparison}
+# --------------------------------------------------------------------------- rows of the solver
+
+ROWS = """# Solvers on real data, row by row
+
+Every fit of `benchmarks/real_solver.py` (data, kernel, base, m examples, C absolute or c in units of 1 / mean K(p, p)) beside its rivals in the
+same run; [decision 17](decisions/017-which-solver.md) says which solver when. `python tools/record.py benchmarks/real_solver.py` measures,
+`python tools/figures.py` writes this page. KKT gap 1e-3, in float64 over all pairs. One gemm is a 2500³ float64 product timed with the row. "× old" (the
+solver of c3944b5), "× LIBSVM" and "× LIBLINEAR" say how many times longer they took; ">" is a lower bound, where a rival was cut off. "/ best" is the time of the
+choice over that of the best path by name, in one process, the quickest of up to three rounds.
+"""
+HEAD = ["row", "pairs", "seconds", "gemm", "steps", "support", "free", "gap", "GB (plan)", "path", "× old", "× LIBSVM",
+        "× LIBLINEAR", "/ best", "best path"]  # fmt: skip
+
+
+def fit_cells(name: str, parts: dict[str, dict[str, Any]]) -> list[str]:
+    """One fit: what it took, and how many times longer each rival took."""
+    mine = parts.get("ours", {})
+    if "gap" not in mine:
+        return [name, mine.get("status", "not measured"), *([""] * (len(HEAD) - 2))]
+    chosen, ended = choice(parts), "" if mine["status"] == "converged" else f" ({mine['status']})"
+    return [
+        name,
+        f"{mine['pairs']:,}",
+        number(mine["seconds"]),
+        number(mine["seconds"] / mine["gemm"]),
+        *(f"{mine[key]:,}" for key in ("outer", "support", "free")),
+        f"{mine['gap']:.1e}{ended}",
+        f"{mine['used_gb']:.2f} ({mine['plan_gb']:.2f})",
+        mine["path"],
+        *(bound(parts, rival) for rival in ("old", "libsvm", "linear")),
+        "–" if chosen is None else f"{chosen:.2f}",
+        best_path(parts),
+    ]
+
+
+def solver_rows() -> str:
+    """The whole page."""
+    run = kept().get("real_solver")
+    if run is None:
+        return ROWS + "\nNo figures kept.\n"
+    rows = run["rows"]
+    measured = [name for name in BY_NAME if name in rows]
+    left = [f"`{name}`" for name in BY_NAME if name not in rows]
+    lines = [ROWS, f"`{run['command']}`, {run['date']}: {len(measured)} of {len(BY_NAME)} fits.\n"]
+    if left:
+        lines.append(f"Not measured: {', '.join(left)}.\n")
+    lines += [*table(HEAD, [fit_cells(name, rows[name]) for name in measured]), "\n## Goals\n", *findings(run)]
+    return "\n".join(lines)
+
+
+PAGES = {
+    ROOT / "docs" / "reproductions.md": reproductions,
+    ROOT / "docs" / "comparison.md": comparison,
+    ROOT / "docs" / "solver-rows.md": solver_rows,
+}
 
 
 if __name__ == "__main__":

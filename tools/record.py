@@ -3,6 +3,7 @@
 python tools/record.py repro/febrl.py              # full size: kept rows of an earlier run are not measured again
 python tools/record.py repro/febrl.py --quick      # quick figures, shown as such; never in place of full ones
 python tools/record.py benchmarks/compare_rates.py --only "LFW: pyeer"    # one row again, beside the kept ones
+python tools/record.py benchmarks/real_solver.py --resume      # in a new clone too: only what is not among the kept rows
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "results" / "figures"
+WITH_ROWS = ("compare_", "real_solver")
+"""Scripts whose pages are made of rows, which hold words too."""
 
 
 def record(script: str, options: list[str], figures: list[dict[str, Any]], rows: Path) -> dict[str, Any]:
@@ -24,7 +27,7 @@ def record(script: str, options: list[str], figures: list[dict[str, Any]], rows:
     measured = not quick and rows.exists()
     day = date.fromtimestamp(rows.stat().st_mtime) if measured else date.today()
     found = {"command": " ".join(["python", script, *options]), "date": day.isoformat(), "quick": quick}
-    if Path(script).stem.startswith("compare_"):  # tables of several tools are made of rows, which hold words too
+    if Path(script).stem.startswith(WITH_ROWS):
         found["command"] = f"python {script}"  # with --only, the other rows are kept ones
         found["rows"] = json.loads(rows.read_text()) if measured else {}
     return {**found, "figures": figures}
@@ -34,6 +37,7 @@ def restore(target: Path, rows: Path) -> None:
     """Kept rows where a script looks for them, if it has none of its own: a new clone holds the figures only."""
     kept = json.loads(target.read_text(encoding="utf-8")).get("rows") if target.exists() else None
     if kept and not rows.exists():
+        rows.parent.mkdir(exist_ok=True)
         rows.write_text(json.dumps(kept, indent=1))
 
 
@@ -41,8 +45,9 @@ def run(script: str, options: list[str]) -> Path | None:
     """Run the script, show what it prints and keep its last line; None if there is nothing to keep."""
     target = KEPT / f"{Path(script).stem}.json"
     rows = ROOT / "results" / target.name
-    if "--only" in options:
+    if {"--only", "--resume"} & set(options):
         restore(target, rows)
+    options = [option for option in options if option != "--resume"]
     process = subprocess.Popen([sys.executable, script, *options], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     last = "[]"

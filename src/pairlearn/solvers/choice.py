@@ -193,7 +193,7 @@ class Auto:
         serves = not problem.total and (steps.features is None or enough)
         if serves and steps.bytes_needed(problem) <= active.memory:
             many = steps.features is None
-            yield Way(steps.seconds_needed(problem), Newton(active), sure=0.0 if many else 2.0, factors=many)
+            yield Way(steps.seconds_needed(problem), Newton(active), sure=0.0 if many else 1.5, factors=many)
         sandwich = operator.sandwich()
         split = Splitting(active.tol, active.memory, time_budget=active.time_budget, seed=active.seed)
         if sandwich is not None and len(problem) >= max(tuning.small, SHARE * sandwich.size) and split.fits(sandwich):

@@ -94,7 +94,7 @@ def seconds_needed(problem: Problem, size: tuple[int, int]) -> float:
     """About how long the interior point takes on all pairs."""
     entries, order = size
     n, explicit = len(problem), entries == order
-    system = 2.0 * n * order**2 if explicit else 4.0 * order**3
+    system = n * order**2 if explicit else 4.0 * order**3  # features with themselves: half a product
     return STEPS * RATES.seconds(system + order**3, (PASSES + entries) * n)
 
 
