@@ -18,7 +18,7 @@ from pairlearn.operators.thin import Columns, _square
 from pairlearn.solvers import ActiveSet, Newton, PlainSMO, Problem, Progress, Solution, Status
 from pairlearn.solvers.clock import Clock
 from pairlearn.solvers.newton import Size, equations
-from pairlearn.solvers.newton.constant import constant
+from pairlearn.solvers.newton.constant import Moments, constant
 from pairlearn.solvers.newton.descent import Descent
 from pairlearn.solvers.problem import Relay
 from pairlearn.solvers.tuning import TUNING, Tuning
@@ -152,6 +152,19 @@ def test_a_constant_is_found_where_it_is_the_optimum_and_only_there(n: int, shar
 def test_no_constant_where_features_tell_or_the_problem_is_another(kind: str) -> None:
     problem, Z = problem_of(kind, 400, np.random.default_rng(5))
     assert constant(problem, Columns(Z), Clock.start()) is None
+
+
+def test_ctrl_c_while_a_constant_is_looked_for_leaves_what_was_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    problem, Z = problem_of("classes", 3000, np.random.default_rng(2))
+    monkeypatch.setattr(Moments, "matched", stop)
+    found = Newton(ActiveSet(tuning=replace(FEW, newton_crowded=1e15))).solve(problem, FeatureOperator(Z))
+    assert found.status == Status.INTERRUPTED
+    assert is_feasible(found.coefficients, problem)
+    best = ActiveSet().solve(problem, FeatureOperator(Z)).objective
+    assert found.objective == pytest.approx(best, rel=0.2)  # the function is known by then, but for ramps
 
 
 def test_crowded_ramps_end_with_the_constant_that_they_are_a_sign_of() -> None:

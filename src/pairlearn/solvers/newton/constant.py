@@ -80,10 +80,11 @@ class Moments:
         c[0] = self.wanted[0] / self.w.sum()
         value = self.value(c)
         for _ in range(STEPS):
-            off = self.off(c)
+            t = self.shares(c)
+            off = _bordered(self.form, self.w * t) - self.wanted
             if np.abs(off / self.unit).max() <= EXACT:
-                return self.shares(c)
-            step = self._step(c, off)
+                return t
+            step = self._step(t, off)
             if step is None or clock.expired or value < -0.5 * self.wanted[0]:
                 return None
             tried = ((c + length * step, self.value(c + length * step)) for length in LENGTHS)
@@ -101,22 +102,17 @@ class Moments:
         """t = clip(c₀ + ⟨c, z⟩), (n,)."""
         return np.clip(c[0] + self.form.spread(c[1:]), 0.0, 1.0)
 
-    def off(self, c: Floats) -> Floats:
-        """What the moments of these shares are too large by, (r + 1,)."""
-        return _bordered(self.form, self.w * self.shares(c)) - self.wanted
-
-    def _step(self, c: Floats, off: Floats) -> Floats | None:
-        """Newton's: the moments of pairs inside their shares, which alone move with c."""
-        t = self.shares(c)
+    def _step(self, t: Floats, off: Floats) -> Floats | None:
+        """Newton's, where moments are too large by `off`: those of pairs inside their shares, which alone move."""
         d = np.where((t > 0) & (t < 1), self.w, 0.0)
         if not d.any():
             return None
         first = _bordered(self.form, d)
-        J = np.empty((len(c), len(c)))
+        J = np.empty((len(off), len(off)))
         J[0], J[1:, 0], J[1:, 1:] = first, first[1:], self.form.weighted(d)
         scale = np.sqrt(np.where(np.diag(J) > 0, np.diag(J), 1.0))
         J /= np.outer(scale, scale)
-        J[np.diag_indices(len(c))] += RIDGE
+        J[np.diag_indices(len(off))] += RIDGE
         try:
             found: Floats = cho_solve(cho_factor(J, check_finite=False), -off / scale, check_finite=False) / scale
         except LinAlgError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from pairlearn.linalg.threads import blas_threads
@@ -61,21 +62,26 @@ class Newton:
         has_room = (crowded or astray) and self._has_room(problem, size)
         if size.features is not None and has_room:
             taken = max(taken, interior.bytes_needed(problem, (size.features,) * 2, self.active.tuning))
-        even = self._constant(problem, operator, clock) if has_room else None
+        even = self._constant(problem, operator, theta, clock) if has_room else None
         active = replace(self.active, time_budget=clock.budget)
         rest = Interior(active) if crowded and has_room else active
         found = rest.solve(problem, operator, theta, relay) if even is None else even
         return relay.whole(found, f"{PATH}, {found.path}", taken)
 
-    def _constant(self, problem: Problem, operator: PairOperator, clock: Clock) -> Solution | None:
-        """A constant function, where that is the best one: what ramps that are crowded or empty are a sign of."""
-        form = operator.thin()
-        with blas_threads(0):
-            theta = None if form is None else constant(problem, form, clock)
-        if theta is None:
-            return None
-        found = finish(problem, operator, feasible(theta, problem), Status.CONVERGED, self.active.tol, ())
-        return replace(found, path="constant") if found.status is Status.CONVERGED else None
+    def _constant(self, problem: Problem, operator: PairOperator, start: Floats, clock: Clock) -> Solution | None:
+        """A constant function, where that is the best one: what ramps that are crowded or empty are a sign of.
+
+        Ctrl-C leaves the start.
+        """
+        status, theta = Status.INTERRUPTED, start
+        with blas_threads(0), suppress(KeyboardInterrupt):
+            form = operator.thin()
+            shares = None if form is None else constant(problem, form, clock)
+            if shares is None:
+                return None
+            status, theta = Status.CONVERGED, feasible(shares, problem)
+        found = finish(problem, operator, theta, status, self.active.tol, ())
+        return None if found.status is Status.ROUNDING else replace(found, path="constant")
 
     def _has_room(self, problem: Problem, size: Size) -> bool:
         """Whether pairs have few features, and the interior point has room for those of all pairs."""
