@@ -14,10 +14,13 @@ PAIRS = pl.all_pairs(X, reflexive=False)
 Y = np.where(rng.random(len(PAIRS)) < 0.5, 1, -1)
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.filterwarnings("error::RuntimeWarning")  # one message is enough
 @pytest.mark.parametrize(
     ("base", "scale"),
-    [("rbf", 1e-160), ("rbf", 1e160), ("standardised", 1e160), ("linear", 1e100), ("linear", 1e300), ("poly", 1e100)],
+    [
+        *(("rbf", 1e-160), ("rbf", 1e160), ("linear", 1e100), ("linear", 1e300), ("poly", 1e100)),
+        *(("standardised", 1e160), ("standardised", 1e-200), ("cosine", 1e160), ("cosine", 1e-200)),
+    ],
 )
 def test_scales_that_nothing_can_be_learnt_from(base: str, scale: float) -> None:
     machine = pl.PairSVC(base=base)

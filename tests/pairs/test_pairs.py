@@ -508,7 +508,7 @@ def test_bad_blocks_are_refused(blocks: dict[str, object], message: str) -> None
         ([1, -1], r"one label per pair, 3, got shape \(2,\)"),
         ([0, 1, 1], r"labels must be \+1 or -1, found \['0', '1'\]; use np.where"),
         ([1, -1, np.nan], r"labels must be \+1 or -1"),
-        (["a", "b", "a"], r"labels must be \+1 or -1, found \['a', 'b'\]"),
+        (["a", "b", "a"], r"labels must be \+1 or -1, found \['a', 'b'\]; use np.where\(np.asarray\(y\) == 'same'"),
         ([True, False, True], r"labels must be \+1 or -1"),
         ([1, 1, 1], r"all 3 labels are \+1; both classes are needed"),
         ([-1, -1, -1], "all 3 labels are -1"),

@@ -18,6 +18,11 @@ HIGHEST_DEGREE = 100
 """Of a polynomial: powers are repeated products, and beyond this nearly all of them are 0 or overflow."""
 
 
+def has_rows(A: Examples) -> bool:
+    """Whether a table holds rows of numbers, dense or sparse."""
+    return bool(sparse.issparse(A) or (isinstance(A, np.ndarray) and A.ndim == 2 and A.dtype.kind in "fiub"))
+
+
 def rows(A: Examples) -> Examples:
     """The table itself if it holds rows of numbers, or an error that says what to do."""
     if not (sparse.issparse(A) or (isinstance(A, np.ndarray) and A.ndim == 2)):
@@ -115,8 +120,9 @@ def power(values: Floats, degree: int) -> Floats:
     """values^degree, entry by entry."""
     # Repeated products keep integers exact and are faster than a float power.
     result = values
-    for _ in range(int(degree) - 1):
-        result = result * values
+    with np.errstate(over="ignore", invalid="ignore"):  # told where kernel values are used
+        for _ in range(int(degree) - 1):
+            result = result * values
     return result
 
 

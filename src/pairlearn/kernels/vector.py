@@ -18,12 +18,15 @@ from pairlearn.kernels.rows import (
     check_degree,
     check_spread,
     dense,
+    has_rows,
     inner,
     is_positive,
+    largest,
     moved_to_zero,
     power,
     rows,
     squared_norms,
+    unheld,
     variance,
 )
 from pairlearn.types import Examples, Floats, Ints
@@ -224,7 +227,11 @@ class Cosine(Kernel):
 
     def _inverse_norms(self, A: Examples) -> Floats:
         """1/√k(a, a) of every example, 0 where that is not defined."""
-        norms = np.sqrt(np.maximum(self.kernel.diag(A), 0.0))
+        with np.errstate(over="ignore", invalid="ignore"):
+            norms = np.sqrt(np.maximum(self.kernel.diag(A), 0.0))
+        vanish = len(norms) > 0 and not norms.any()
+        if has_rows(A) and (np.isinf(norms).any() or (vanish and largest(A) > 0)):
+            raise unheld(largest(A))
         return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
 
 
@@ -258,6 +265,8 @@ class Standardised(Kernel):
         with np.errstate(over="ignore", invalid="ignore"):
             mean, scale = X.mean(axis=0), X.std(axis=0)
         check_spread(float(scale.max(initial=1.0)), X)
+        if len(X) and bool(((scale == 0) & (X.max(axis=0) > X.min(axis=0))).any()):
+            raise unheld(largest(X))
         return Standardised(tuple(mean.tolist()), tuple(scale.tolist()))
 
     def features(self, A: Examples) -> Floats | None:

@@ -17,6 +17,8 @@ from functools import cached_property
 from pathlib import Path
 from threading import Lock
 
+import numpy as np
+
 from pairlearn.linalg.threads import BLAS, blas_threads
 
 Work = Callable[[int], None]
@@ -115,10 +117,14 @@ class _Job:
         self.work, self.lock, self.next, self.count = work, Lock(), 0, count
 
     def work_on(self, crowded: Callable[[], bool] = lambda: False) -> None:
-        """Do pieces while there are some; what fails ends the job."""
+        """Do pieces while there are some; what fails ends the job.
+
+        Values that overflow are looked for, and told, where they are used: NumPy's own warnings are of no use here.
+        """
         try:
-            while not crowded() and (piece := self._take()) is not None:
-                self.work(piece)
+            with np.errstate(over="ignore", invalid="ignore"):
+                while not crowded() and (piece := self._take()) is not None:
+                    self.work(piece)
         except BaseException:
             self.end()
             raise

@@ -41,7 +41,10 @@ class ClassLabels:
 def check_labels(y: Any, n_pairs: int) -> Floats:
     """Labels ±1 as float64 with both classes present, or an error that says what to do."""
     labels = one_per_pair(y, n_pairs)
-    _refuse_others(labels, "biuf", (-1, 1), "+1 or -1", "; use np.where(same, 1, -1)")
+    words = labels.dtype.kind in "OSU"
+    same = "np.asarray(y) == 'same'" if words else "same"
+    meant = ", with your own word for pairs of one class" if words else ""
+    _refuse_others(labels, "biuf", (-1, 1), "+1 or -1", f"; use np.where({same}, 1, -1){meant}")
     values = labels.astype(np.float64)
     if abs(values.sum()) == n_pairs:
         raise InputError(
