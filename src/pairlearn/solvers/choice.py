@@ -30,6 +30,11 @@ LEAST = 3000
 """Numbers per pair that the active set reads or writes at the least: 0.4 s for 44,850 pairs and 1.7 s for 319,600
 (MNIST in 30 dimensions, metric kernel, C = 1) where a second is good for 10⁹ numbers, and less for easy problems."""
 
+SURE = 1.5
+"""Times this least up to which all pairs go to the interior point or Newton's method at once: what is lost where classes
+hardly overlap is little beside what is saved where they do. 16,000 matches of teams by the interior point .11 s (1.25
+times the least), with an active set first .2 s; MNIST in 30 dimensions by Newton's method 2.1 s instead of 6.7 with
+319,600 pairs (1.1), but .7 instead of .4 with 44,850 (1.8)."""
 SHARE = 0.05
 """Pairs per cell of their matrix from which on splitting serves: with nearly all cells held at 0 it stands still."""
 PART = 0.3
@@ -46,6 +51,9 @@ STRAY = 20.0
 features as regression, which took an active set 21 s and Newton's method more than 40."""
 PROBED = (8000, 100_000)
 """Pairs from which on a look at 2,500 of them is worth its time, and up to which it tells how many will be free."""
+NEARLY = 0.75
+"""Share of the free pairs that makes splitting worth while from which on it begins at once: a probe may miss their number
+by a third, and factors cost its cube (Davis, C = 100: 2,490 foreseen, 4,920 found, .5 s instead of .3)."""
 NEAR = 30.0
 """Gap, in tolerances, below which the active set is about to end anyway."""
 
@@ -152,7 +160,8 @@ class Auto:
         least, most = PROBED
         if split is None or not least <= len(climb.problem) <= most:
             return None
-        return split if climb.foresees((3.0 * split.seconds / FACTORS * RATES.products) ** (1 / 3)) else None
+        free = (3.0 * split.seconds / FACTORS * RATES.products) ** (1 / 3)
+        return split if climb.foresees(NEARLY * free) else None
 
     def _split_from(self, climb: Climb, ways: list[Way], start: Floats) -> Solution | None:
         """By splitting from a start, if the factors of its free pairs take longer."""
@@ -187,13 +196,13 @@ class Auto:
         active, tuning, size = self.active, self.active.tuning, operator.thin_size()
         enough = size is not None and len(problem) >= max(tuning.small, tuning.pairs_per_equation * size[1])
         if size is not None and enough and interior.bytes_needed(problem, size, tuning) <= active.memory:
-            yield Way(interior.seconds_needed(problem, size), Interior(active), sure=1.0)
+            yield Way(interior.seconds_needed(problem, size), Interior(active), sure=SURE)
         steps = Size.of(problem, operator, tuning)
         # With a sum other than 0 nothing is learnt from ramps that begin at a margin: there is none.
         serves = not problem.total and (steps.features is None or enough)
         if serves and steps.bytes_needed(problem) <= active.memory:
             many = steps.features is None
-            yield Way(steps.seconds_needed(problem), Newton(active), sure=0.0 if many else 1.5, factors=many)
+            yield Way(steps.seconds_needed(problem), Newton(active), sure=0.0 if many else SURE, factors=many)
         sandwich = operator.sandwich()
         split = Splitting(active.tol, active.memory, time_budget=active.time_budget, seed=active.seed)
         if sandwich is not None and len(problem) >= max(tuning.small, SHARE * sandwich.size) and split.fits(sandwich):
