@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.linalg import block_diag, lapack
 
 from pairlearn import loops
-from pairlearn.linalg.pool import POOL
+from pairlearn.linalg.pool import POOL, SMALL
 from pairlearn.linalg.tiles import CORES, evenly, product
 from pairlearn.operators.source import AnySource, Source
 from pairlearn.pair_kernels import Table
@@ -120,8 +120,8 @@ class Columns:
 
     def weighted(self, d: Floats) -> Floats:
         """Gᵀ diag(d) G, (r, r), for d ≥ 0: some rows after the other, so that no scaled copy of the whole is made."""
-        n, roots = len(self), np.sqrt(d)
-        parts = evenly(n, -(-n // PART))
+        n, roots, work = len(self), np.sqrt(d), 1.0 * len(self) * self.rank**2
+        parts = evenly(n, max(-(-n // PART), SHARES if work >= SMALL else 1))
         shares = evenly(len(parts), min(SHARES, len(parts)))
         sums = np.zeros((len(shares), self.rank, self.rank))
 
@@ -130,7 +130,7 @@ class Columns:
                 rows = roots[part, None] * self.G[part]
                 sums[number] += rows.T @ rows  # a matrix with itself: half the work, and symmetric
 
-        POOL.run(add, len(shares), 1.0 * n * self.rank**2)
+        POOL.run(add, len(shares), work)
         return np.asfortranarray(sums.sum(axis=0))
 
 

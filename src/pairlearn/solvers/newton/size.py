@@ -62,5 +62,5 @@ class Size:
         """About how long the descent takes."""
         r, s, passed = self.features, self.sample, PASSES * len(problem)
         if r is not None:
-            return STEPS * RATES.seconds(s * r**2 + r**3 / 3, passed)
+            return STEPS * RATES.seconds(2.0 * s * r**2 + r**3 / 3, passed)
         return STEPS * RATES.seconds(s**3 / 3, passed + PRODUCTS * self.looked + 10 * s**2)
