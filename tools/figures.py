@@ -174,11 +174,13 @@ def comparison() -> str:
 
 ROWS = """# Solvers on real data, row by row
 
-Every fit of `benchmarks/real_solver.py` (data, kernel, base, m examples, C absolute or c in units of 1 / mean K(p, p)) beside its rivals in the
-same run; [decision 17](decisions/017-which-solver.md) says which solver when. `python tools/record.py benchmarks/real_solver.py` measures,
-`python tools/figures.py` writes this page. KKT gap 1e-3, in float64 over all pairs. One gemm is a 2500³ float64 product timed with the row. "× old" (the
-solver of c3944b5), "× LIBSVM" and "× LIBLINEAR" say how many times longer they took; ">" is a lower bound, where a rival was cut off. "/ best" is the time of the
-choice over that of the best path by name, in one process, the quickest of up to three rounds.
+Every fit of `benchmarks/real_solver.py` (data, kernel, base, m examples, C absolute or c in units of 1 / mean K(p, p))
+beside its rivals in the same run; [decision 17](decisions/017-which-solver.md) says which solver when.
+`python tools/record.py benchmarks/real_solver.py` measures, `python tools/figures.py` writes this page. KKT gap 1e-3,
+in float64 over all pairs. One gemm is a 2500³ float64 product timed with the row. "× old" (the solver of c3944b5),
+"× LIBSVM" and "× LIBLINEAR" say how many times longer they took; ">" is a lower bound, where a rival was cut off.
+"/ best" is the time of the choice over that of the best path by name, in one process, the quickest of up to three
+rounds.
 """
 HEAD = ["row", "pairs", "seconds", "gemm", "steps", "support", "free", "gap", "GB (plan)", "path", "× old", "× LIBSVM",
         "× LIBLINEAR", "/ best", "best path"]  # fmt: skip

@@ -3,7 +3,7 @@
 python tools/record.py repro/febrl.py              # full size: kept rows of an earlier run are not measured again
 python tools/record.py repro/febrl.py --quick      # quick figures, shown as such; never in place of full ones
 python tools/record.py benchmarks/compare_rates.py --only "LFW: pyeer"    # one row again, beside the kept ones
-python tools/record.py benchmarks/real_solver.py --resume      # in a new clone too: only what is not among the kept rows
+python tools/record.py benchmarks/real_solver.py --resume    # in a new clone too: only what the kept rows lack
 """
 
 from __future__ import annotations

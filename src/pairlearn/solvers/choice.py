@@ -31,8 +31,8 @@ LEAST = 3000
 (MNIST in 30 dimensions, metric kernel, C = 1) where a second is good for 10⁹ numbers, and less for easy problems."""
 
 SURE = 2.0
-"""Times this least up to which all pairs go to the interior point or Newton's method at once: what is lost where classes
-hardly overlap is little beside what is saved where they do. 16,000 matches of teams by the interior point .11 s (1.25
+"""Times this least up to which all pairs go to the interior point or Newton's method at once: what is lost where
+classes hardly overlap is little beside what is saved where they do. 16,000 matches of teams by the interior point .11 s (1.25
 times the least), with an active set first .2 s; MNIST in 30 dimensions by Newton's method 2.1 s instead of 6.7 with
 319,600 pairs (1.2), but .7 instead of .4 with 44,850 (2.5)."""
 SHARE = 0.05
@@ -52,8 +52,8 @@ features as regression, which took an active set 21 s and Newton's method more t
 PROBED = (8000, 100_000)
 """Pairs from which on a look at 2,500 of them is worth its time, and up to which it tells how many will be free."""
 NEARLY = 0.75
-"""Share of the free pairs that makes splitting worth while from which on it begins at once: a probe may miss their number
-by a third, and factors cost its cube (Davis, C = 100: 2,490 foreseen, 4,920 found, .5 s instead of .3)."""
+"""Share of the free pairs that makes splitting worth while from which on it begins at once: a probe may miss their
+number by a third, and factors cost its cube (Davis, C = 100: 2,490 foreseen, 4,920 found, .5 s instead of .3)."""
 NEAR = 30.0
 """Gap, in tolerances, below which the active set is about to end anyway."""
 
