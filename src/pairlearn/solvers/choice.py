@@ -32,9 +32,9 @@ LEAST = 3000
 
 SURE = 2.0
 """Times this least up to which all pairs go to the interior point or Newton's method at once: what is lost where
-classes hardly overlap is little beside what is saved where they do. 16,000 matches of teams by the interior point .11 s (1.25
-times the least), with an active set first .2 s; MNIST in 30 dimensions by Newton's method 2.1 s instead of 6.7 with
-319,600 pairs (1.2), but .7 instead of .4 with 44,850 (2.5)."""
+classes hardly overlap is little beside what is saved where they do. 16,000 matches of teams by the interior point .11 s
+(1.25 times the least), with an active set first .2 s; MNIST in 30 dimensions by Newton's method 2.1 s instead of 6.7
+with 319,600 pairs (1.2), but .7 instead of .4 with 44,850 (2.5)."""
 SHARE = 0.05
 """Pairs per cell of their matrix from which on splitting serves: with nearly all cells held at 0 it stands still."""
 PART = 0.3
