@@ -136,7 +136,7 @@ def test_a_run_resumes_and_measures_parts_again(tmp_path: Path, monkeypatch: pyt
     name = FITS[0].name
     real_solver.run_fully([name], ["forced", "libsvm"], [], store, rows)
     assert [job["part"] for job in asked] == ["ours", "old", "linear"]
-    assert [job["cap"] for job in asked] == [600, 24, 20]
+    assert [job["cap"] for job in asked] == [900, 24, 20]
     assert [job.get("C") for job in asked] == [None, 7.0, 7.0]
     assert json.loads(store.read_text()) == rows
     asked.clear()
