@@ -47,32 +47,38 @@ def best_path(parts: dict[str, dict[str, Any]]) -> str:
     return min(ended, key=ended.__getitem__).removeprefix("forced ") if ended else "–"
 
 
-def line(name: str, parts: dict[str, dict[str, Any]]) -> str:
-    """One row: what it is and how it ended, what it took, and how often faster than each rival."""
-    mine = parts["ours"]
-    if "seconds" not in mine or "gap" not in mine:
-        return f"{name:<50}  {mine['status']}"
-    chosen = choice(parts)
-    cells = [
-        f"{name:<50}{mine['pairs']:>10,}{mine['seconds']:>9.2f}{mine['seconds'] / mine['gemm']:>8.1f}",
-        f"{mine['outer']:>6}{mine['support']:>9,}{mine['free']:>8,}{mine['gap']:>9.1e}  {mine['status']:<12}",
-        f"{mine['used_gb']:>7.2f}{mine['plan_gb']:>7.2f}  {mine['path'] or '–':<12}",
-        *(f"{bound(parts, rival):>8}" for rival in ("old", "libsvm", "linear")),
-        f"{'–' if chosen is None else f'{chosen:.2f}':>8}  {best_path(parts)}",
+HEAD = ["row", "pairs", "seconds", "gemm", "steps", "support", "free", "gap", "GB (plan)", "path", "× old", "× LIBSVM",
+        "× LIBLINEAR", "/ best", "best path"]  # fmt: skip
+
+
+def cells(name: str, parts: dict[str, dict[str, Any]]) -> list[str]:
+    """One fit, below `HEAD`: what it took, how it ended, and how many times longer each rival took."""
+    mine = parts.get("ours", {})
+    if "gap" not in mine:
+        return [name, mine.get("status", "not measured"), *([""] * (len(HEAD) - 2))]
+    chosen, ended = choice(parts), "" if mine["status"] == "converged" else f" ({mine['status']})"
+    return [
+        name,
+        f"{mine['pairs']:,}",
+        f"{mine['seconds']:,.2f}",
+        f"{mine['seconds'] / mine['gemm']:,.1f}",
+        *(f"{mine[key]:,}" for key in ("outer", "support", "free")),
+        f"{mine['gap']:.1e}{ended}",
+        f"{mine['used_gb']:.2f} ({mine['plan_gb']:.2f})",
+        mine["path"] or "–",
+        *(bound(parts, rival) for rival in ("old", "libsvm", "linear")),
+        "–" if chosen is None else f"{chosen:.2f}",
+        best_path(parts),
     ]
-    return "".join(cells)
 
 
 def table(rows: Rows) -> None:
     """Every row, and what the special ones say."""
-    print(
-        f"\n{'row':<50}{'pairs':>10}{'seconds':>9}{'gemm':>8}{'outer':>6}{'support':>9}{'free':>8}"
-        f"{'gap':>9}  {'status':<12}{'GB':>7}{'plan':>7}  {'path':<12}"
-        f"{'× old':>8}{'× SVM':>8}{'× lin':>8}{'/ best':>8}  best path"
-    )
-    for name, parts in rows.items():
-        if name not in SPECIAL:
-            print(line(name, parts))
+    lines = [HEAD, *(cells(name, parts) for name, parts in rows.items() if name not in SPECIAL)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    print()
+    for line in lines:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
     for name in ("small", "c_path", "busy"):
         for part in rows.get(name, {}).values():
             for key, value in part.items():

@@ -32,7 +32,8 @@ OLD = "c3944b5"
 """The commit before this work, whose solver is measured beside ours."""
 FORCED = ("auto", "active_set", "nested", "newton", "interior", "splitting", "smo")
 """Our own paths by name, and the choice in the same process; one that the machine refuses for a problem is left out."""
-LIMITS = {"ours": (0, 900, 900), "old": (3, 5, 30), "libsvm": (40, 10, 120), "linear": (10, 10, 60)}
+OURS = (0, 900, 900)
+LIMITS = {"ours": OURS, "forced auto": OURS, "old": (3, 5, 30), "libsvm": (40, 10, 120), "linear": (10, 10, 60)}
 """Times our own seconds, but at least and at most so many."""
 FORCED_LIMIT, FORCED_LONG = (1.1, 1, 60), (0.8, 1, 60)
 """Paths by name, of rows up to `SHORT` and of longer ones: who needs more than .8 of our time is no better choice."""
@@ -52,10 +53,8 @@ Parts = dict[str, dict[str, Any]]
 
 def cap(row: str, part: str, seconds: float) -> float:
     """The limit of a part, given what our fit took."""
-    if part == "forced auto":
-        return float(LIMITS["ours"][2])
-    limit = BY_OLD if part == "old" and row in JUDGED else LIMITS.get(part, FORCED_LIMIT)
-    times, least, most = FORCED_LONG if limit is FORCED_LIMIT and seconds > SHORT else limit
+    by_name = FORCED_LONG if seconds > SHORT else FORCED_LIMIT
+    times, least, most = BY_OLD if part == "old" and row in JUDGED else LIMITS.get(part, by_name)
     return float(np.clip(times * seconds, least, most))
 
 

@@ -95,6 +95,22 @@ def test_rows_that_are_not_measured_again_are_kept_ones_also_in_a_new_clone(tmp_
     assert rows.read_text() == "{}"
 
 
+def test_a_run_that_was_broken_off_leaves_its_rows_but_takes_no_whole_ones_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run_of(tmp_path, monkeypatch, "no figures") is None
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "script.json").write_text('{"a": {"x": 1}}')
+    target = run_of(tmp_path, monkeypatch, "no figures")
+    assert target is not None
+    found = json.loads(target.read_text())
+    assert (found["rows"], found["figures"], found["quick"]) == ({"a": {"x": 1}}, [], False)
+    whole = [{"name": "x", "value": 1.0, "goal": None, "paper": None, "ok": None}]
+    assert run_of(tmp_path, monkeypatch, json.dumps(whole)) == target
+    assert run_of(tmp_path, monkeypatch, "no figures") is None
+    assert json.loads(target.read_text())["figures"] == whole
+
+
 def test_a_quick_run_takes_no_full_ones_place_and_a_broken_one_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.real_figures import best_path, bound, choice
+from benchmarks.real_figures import HEAD, cells
 from benchmarks.real_rows import BY_NAME
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -100,7 +100,8 @@ def reproductions() -> str:
     """The whole page."""
     runs = kept()
     scripts = [path for path in sorted((ROOT / "repro").glob("*.py")) if path.stem not in NOT_A_SCRIPT]
-    full = [script for script in scripts if script.stem in runs and not runs[script.stem]["quick"]]
+    begun = {name: run["rows"] for name, run in runs.items() if not run["figures"]}
+    full = [s for s in scripts if s.stem in runs and s.stem not in begun and not runs[s.stem]["quick"]]
     rest = [script for script in scripts if script not in full]
     overview = [[f"[{s.stem}](#{s.stem})", summary(s), counted(runs[s.stem]), runs[s.stem]["date"]] for s in full]
     overview += [[f"`{s.stem}`", summary(s), "not run at full size for this page", ""] for s in rest]
@@ -108,10 +109,12 @@ def reproductions() -> str:
     lines += [line for script in full for line in section(script, runs[script.stem])]
     lines.append(QUICK)
     for script in rest:
-        if script.stem in runs:
+        if script.stem in runs and script.stem not in begun:
             lines += section(script, runs[script.stem])
-        else:
-            lines.append(f"### {script.stem}\n\n{summary(script)}\n\n`python repro/{script.name}`: no figures kept.\n")
+            continue
+        kept_rows = begun.get(script.stem)
+        found = f"begun, {len(kept_rows)} rows kept; no figures yet" if kept_rows else "no figures kept"
+        lines.append(f"### {script.stem}\n\n{summary(script)}\n\n`python repro/{script.name}`: {found}.\n")
     return "\n".join(lines)
 
 
@@ -182,29 +185,6 @@ in float64 over all pairs. One gemm is a 2500³ float64 product timed with the r
 "/ best" is the time of the choice over that of the best path by name, in one process, the quickest of up to three
 rounds.
 """
-HEAD = ["row", "pairs", "seconds", "gemm", "steps", "support", "free", "gap", "GB (plan)", "path", "× old", "× LIBSVM",
-        "× LIBLINEAR", "/ best", "best path"]  # fmt: skip
-
-
-def fit_cells(name: str, parts: dict[str, dict[str, Any]]) -> list[str]:
-    """One fit: what it took, and how many times longer each rival took."""
-    mine = parts.get("ours", {})
-    if "gap" not in mine:
-        return [name, mine.get("status", "not measured"), *([""] * (len(HEAD) - 2))]
-    chosen, ended = choice(parts), "" if mine["status"] == "converged" else f" ({mine['status']})"
-    return [
-        name,
-        f"{mine['pairs']:,}",
-        number(mine["seconds"]),
-        number(mine["seconds"] / mine["gemm"]),
-        *(f"{mine[key]:,}" for key in ("outer", "support", "free")),
-        f"{mine['gap']:.1e}{ended}",
-        f"{mine['used_gb']:.2f} ({mine['plan_gb']:.2f})",
-        mine["path"],
-        *(bound(parts, rival) for rival in ("old", "libsvm", "linear")),
-        "–" if chosen is None else f"{chosen:.2f}",
-        best_path(parts),
-    ]
 
 
 def solver_rows() -> str:
@@ -218,7 +198,7 @@ def solver_rows() -> str:
     lines = [ROWS, f"`{run['command']}`, {run['date']}: {len(measured)} of {len(BY_NAME)} fits.\n"]
     if left:
         lines.append(f"Not measured: {', '.join(left)}.\n")
-    lines += [*table(HEAD, [fit_cells(name, rows[name]) for name in measured]), "\n## Goals\n", *findings(run)]
+    lines += [*table(HEAD, [cells(name, rows[name]) for name in measured]), "\n## Goals\n", *findings(run)]
     return "\n".join(lines)
 
 

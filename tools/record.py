@@ -4,11 +4,14 @@ python tools/record.py repro/febrl.py              # full size: kept rows of an 
 python tools/record.py repro/febrl.py --quick      # quick figures, shown as such; never in place of full ones
 python tools/record.py benchmarks/compare_rates.py --only "LFW: pyeer"    # one row again, beside the kept ones
 python tools/record.py benchmarks/real_solver.py --resume    # in a new clone too: only what the kept rows lack
+
+A full run that is broken off leaves the rows it measured, for --resume, and no figures.
 """
 
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from datetime import date
@@ -22,12 +25,15 @@ WITH_ROWS = ("compare_", "real_solver")
 
 
 def record(script: str, options: list[str], figures: list[dict[str, Any]], rows: Path) -> dict[str, Any]:
-    """What is kept of one run: the command, the day on which its last row was measured, rows and figures."""
+    """What is kept of one run: the command, the day on which its last row was measured, rows and figures.
+
+    Rows are kept where a page is made of them, and where others are still to be measured: there are no figures yet.
+    """
     quick = "--quick" in options
     measured = not quick and rows.exists()
     day = date.fromtimestamp(rows.stat().st_mtime) if measured else date.today()
     found = {"command": " ".join(["python", script, *options]), "date": day.isoformat(), "quick": quick}
-    if Path(script).stem.startswith(WITH_ROWS):
+    if Path(script).stem.startswith(WITH_ROWS) or not figures:
         found["command"] = f"python {script}"  # with --only, the other rows are kept ones
         found["rows"] = json.loads(rows.read_text()) if measured else {}
     return {**found, "figures": figures}
@@ -51,15 +57,19 @@ def run(script: str, options: list[str]) -> Path | None:
     process = subprocess.Popen([sys.executable, script, *options], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     last = "[]"
-    for line in process.stdout:
-        print(line, end="", flush=True)
-        last = line
+    try:
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            last = line
+    except KeyboardInterrupt:
+        process.send_signal(signal.SIGINT)
     process.wait()
     figures = json.loads(last) if last.startswith("[") else []
-    if not figures:
+    before = json.loads(target.read_text(encoding="utf-8")) if target.exists() else {"figures": [], "quick": True}
+    if not figures and ("--quick" in options or not rows.exists() or before["figures"]):
         print(f"{script} printed no figures: nothing kept", file=sys.stderr)
         return None
-    if "--quick" in options and target.exists() and not json.loads(target.read_text())["quick"]:
+    if "--quick" in options and not before["quick"]:
         print(f"{target.name} holds a full run: the quick one is not kept", file=sys.stderr)
         return None
     KEPT.mkdir(parents=True, exist_ok=True)
@@ -71,4 +81,5 @@ def run(script: str, options: list[str]) -> Path | None:
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit(__doc__)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(0 if run(sys.argv[1], sys.argv[2:]) else 1)

@@ -485,7 +485,7 @@ def test_places_of_functions_in_memory_are_no_part_of_the_problem(path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("solver", "words"), [("newton", "starts anew"), ("active_set", "the same fit again continues")]
+    ("solver", "words"), [("newton", "keep little before their end"), ("active_set", "the same fit again continues")]
 )
 def test_it_says_whether_the_same_fit_would_go_on(solver: str, words: str, tmp_path: Path) -> None:
     store = pl.Checkpoint(tmp_path / "run.checkpoint")

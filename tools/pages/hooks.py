@@ -17,7 +17,11 @@ ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "build" / "pictures"
 OF_THE_PROJECT = {"SECURITY.md": "security.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changes.md"}
 """Files that stand where others look for them, shown below project/."""
-OPTIONAL = {"Reproductions": "reproductions.md", "Beside other libraries": "comparison.md"}
+OPTIONAL = {
+    "Reproductions": "reproductions.md",
+    "Beside other libraries": "comparison.md",
+    "Solvers on real data": "solver-rows.md",
+}
 """Pages below Figures that are shown if they are there."""
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
 DRAWING = re.compile(r'<img alt="([^"]*)" src="[^"]*drawings/([\w-]+\.svg)"[^>]*>')

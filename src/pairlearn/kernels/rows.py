@@ -25,7 +25,7 @@ def has_rows(A: Examples) -> bool:
 
 def rows(A: Examples) -> Examples:
     """The table itself if it holds rows of numbers, or an error that says what to do."""
-    if not (sparse.issparse(A) or (isinstance(A, np.ndarray) and A.ndim == 2)):
+    if not has_rows(A):
         shape = f" of shape {A.shape}" if isinstance(A, np.ndarray) else ""
         raise InputError(
             f"this kernel needs rows of numbers, got {type(A).__name__}{shape}; "

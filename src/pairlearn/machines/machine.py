@@ -27,7 +27,7 @@ from pairlearn.kernels.rows import is_positive
 from pairlearn.linalg.held import held_bytes
 from pairlearn.linalg.room import give_back
 from pairlearn.machines.parameters import constructor, parameter
-from pairlearn.machines.resuming import WARM, Journey, Store
+from pairlearn.machines.resuming import ANEW, WARM, Journey, Store
 from pairlearn.machines.start import carry_over
 from pairlearn.machines.symmetry import Mirrored, sign_of
 from pairlearn.machines.training import Scale, Training, refuse_ignored_blocks
@@ -56,12 +56,14 @@ CONSTANT = (
     "nothing was learnt: there are 0 support pairs, and every pair is given {value:.6g}. Give a smaller tol or "
     "{harder}, or look at whether the targets differ at all"
 )
+LATE = ("Newton's method", "interior point")
+"""Solvers that are far from every solution until their end, so that another fit starts anew."""
 FLAT = 2.0
 """Tolerances within which all values of a function say little: each of them is known to about one."""
 HARDLY = (
     "hardly anything was learnt: the values of all training pairs lie within {spread:.2g} of each other, and they are "
     "known to about tol = {tol:g}. Give a smaller tol or {harder}; where "
-    "neither helps, this kernel does not tell these pairs apart"
+    "none of it helps, this kernel does not tell these pairs apart"
 )
 GRACE = 2.0
 """Seconds beyond 1.2 × its time budget that a fit may take without a word."""
@@ -201,6 +203,7 @@ class PairMachine(BaseEstimator):
         self.fit_seconds_ = seconds
         self.fit_verdict_ = self._verdict(solution)
         if solution.status is not Status.CONVERGED:
+            resumes = ANEW if resumes == WARM and getattr(self, "path_", "").endswith(LATE) else resumes
             advice = ADVICE.get(solution.status, f"{worth(solution.gap, n_support)}, and {resumes}")
             if solution.status is Status.STALLED and getattr(self, "solver", "auto") != "auto":
                 advice = BY_NAME

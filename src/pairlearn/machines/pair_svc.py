@@ -64,6 +64,8 @@ class PairSVC(
     ('converged', True)
     """
 
+    _harder = 'a larger C or, with one label far rarer than the other, class_weight="balanced"'
+
     C: float = parameter(default=1.0, kw_only=False)
     class_weight: Mapping[int, float] | Literal["balanced"] | None = None
 

@@ -35,10 +35,7 @@ SHARE = 0.01
 """Of the time that may go into writing: after one that took long the next comes later."""
 WARM = "warm_start=True continues from here"
 AGAIN = "the same fit again continues from here"
-ANEW = (
-    "the same fit again starts anew, for Newton's method and the interior point put nothing by before their end; "
-    "warm_start=True continues from here"
-)
+ANEW = "a larger time_budget leads further: Newton's method and the interior point keep little before their end"
 PER_PAIR = 48
 """Bytes per support pair of what is put by: its number and coefficient, the same for the file, and the file."""
 

@@ -15,6 +15,7 @@ import numpy as np
 from pairlearn.operators.base import PairOperator
 from pairlearn.solvers.box import kkt_gap, middle
 from pairlearn.solvers.problem import Problem, Progress, Solution, Status
+from pairlearn.solvers.start import level
 from pairlearn.types import Floats
 
 HARDLY = 0.9
@@ -71,13 +72,25 @@ class Certificate:
         return self.free_sum / self.n_free if self.n_free else middle(self.up, self.low)
 
 
-def certify(problem: Problem, operator: PairOperator, theta: Floats) -> Certificate:
-    """The certificate of these coefficients."""
+def certify(problem: Problem, operator: PairOperator, theta: Floats, v: Floats | None = None) -> Certificate:
+    """The certificate of these coefficients; v = p − Kθ is kept where there is an array for it."""
     total = Certificate()
     for start, product in operator.blocks(theta):
         part = slice(start, start + len(product))
         total = total.joined(Certificate.of(problem, part, theta[part], product))
+        if v is not None:
+            np.subtract(problem.linear[part], product, out=v[part])
     return total
+
+
+def usable_bias(problem: Problem, v: Floats, found: Certificate) -> float:
+    """The bias with the least loss: far from the optimum free pairs tell nothing of it.
+
+    Letters, 245,350 pairs of which one in 24 is positive, stopped after a second: by free pairs the loss was 13 times
+    that of a constant.
+    """
+    b, place = level(v, problem.lower, problem.upper, problem.epsilon, problem.total or 0.0)
+    return found.bias if place is None else b
 
 
 def best_share(problem: Problem, theta: Floats, objective: float) -> tuple[float, float]:
@@ -105,23 +118,27 @@ def finish(
 
     Convergence is what it says, not what a solver claims: one that claims it without was led astray by rounding, and
     one that ran out of time may have been there already. A solver that was broken off may hold coefficients that are
-    far too large; the best share of them is kept, which is never worse than none.
+    far too large; the best share of them is kept, which is never worse than none, with the bias of the least loss.
     """
     began = time.perf_counter()
+    v = None if status is Status.CONVERGED or problem.total is None else np.empty(len(problem))
     try:
-        found = certify(problem, operator, theta)
+        found = certify(problem, operator, theta, v)
     except KeyboardInterrupt:
         # The coefficients are worth the seconds that their certificate takes; a second interrupt is obeyed.
-        status, found = Status.INTERRUPTED, certify(problem, operator, theta)
+        status, found = Status.INTERRUPTED, certify(problem, operator, theta, v)
     gap = kkt_gap(found.up, found.low, problem.constrained)
     share = 1.0 if gap <= tol else best_share(problem, theta, found.objective)[0]
     if share < 1.0:
         theta = share * theta
-        found = certify(problem, operator, theta)
+        found = certify(problem, operator, theta, v)
         gap = kkt_gap(found.up, found.low, problem.constrained)
     if gap <= tol:
         status = Status.INTERRUPTED if status is Status.INTERRUPTED else Status.CONVERGED
     elif status is Status.CONVERGED:
         status = Status.ROUNDING
-    bias, seconds = found.bias if problem.constrained else 0.0, time.perf_counter() - began
+    bias = found.bias if problem.constrained else 0.0
+    if v is not None and tol < gap < np.inf:
+        bias = usable_bias(problem, v, found)
+    seconds = time.perf_counter() - began
     return Solution(theta, bias, status, gap, found.objective, history, seconds, spread=found.most - found.least)

@@ -58,19 +58,34 @@ def at_bounds(problem: Problem, v: Floats, known: Bools, theta: Floats) -> Float
     if problem.total is None:
         return out
     others = np.nonzero(~known)[0]
-    places, drops = _changes(v[others], low[others], high[others], eps)
-    order = np.argsort(places, kind="stable")
-    begin = float(theta[known].sum()) + float(high[others].sum())
-    after = begin - np.cumsum(drops[order])
-    last = int(np.searchsorted(-after, -problem.total))  # the first change after which the sum is not too large
-    if begin < problem.total or last == len(order):
-        return feasible(np.where(known, theta, high if begin < problem.total else low), problem)
-    b, between = places[order[last]], others[order[last] % len(others)]
-    del places, drops, order, after  # of the length of all pairs each, and so is what comes
+    wanted = problem.total - float(theta[known].sum())
+    b, place = level(v[others], low[others], high[others], eps, wanted)
+    if place is None:
+        return feasible(np.where(known, theta, high if b == -np.inf else low), problem)
+    between = others[place]
     out[others] = np.where(v[others] - eps > b, high[others], np.where(v[others] + eps < b, low[others], 0.0))
     out = np.clip(out, low, high)
     out[between] += problem.total - float(out.sum())
     return feasible(out, problem)
+
+
+def level(v: Floats, low: Floats, high: Floats, eps: float, total: float) -> tuple[float, int | None]:
+    """(b, i): the bias for which the best coefficients have this sum, and the pair that changes there.
+
+    It is also the one for which the loss of a function with residuals v is least. ∓∞ and no pair where the sum is too
+    large or too small for any.
+
+    >>> level(np.array([3.0, 1.0, -1.0, -1.5]), np.array([0.0, 0, -1, -1]), np.array([1.0, 1, 0, 0]), 0.0, 0.0)
+    (-1.0, 2)
+    """
+    places, drops = _changes(v, low, high, eps)
+    order = np.argsort(places, kind="stable")
+    begin = float(high.sum())
+    after = begin - np.cumsum(drops[order])
+    last = int(np.searchsorted(-after, -total))  # the first change after which the sum is not too large
+    if begin < total or last == len(order):
+        return (-np.inf if begin < total else np.inf), None
+    return float(places[order[last]]), int(order[last] % len(v))
 
 
 def _changes(v: Floats, low: Floats, high: Floats, eps: float) -> tuple[Floats, Floats]:

@@ -68,9 +68,11 @@ class Tuning:
     subset_growth: int = 6
     """How many times larger the next subset is. MNIST in 30 dimensions, metric kernel, 319,600 pairs, C = 1: 226 outer
     steps and 10.7 s without subsets, 12 + 14 + 19 and 1.7 s with three of them."""
-    free_exponent: float = 0.6
-    """Power of the number of pairs that the number of free ones grows with (tensor kernel, Gaussian base: 8,900 of
-    79,800 pairs, 20,700 of 319,600, 43,900 of 1,279,200)."""
+    free_exponent: float = 0.5
+    """Power of the number of pairs that the number of free ones grows with, from a subset to 216 times as many: .51
+    and .56 (MNIST, Gaussian base, 1.3 million pairs: tensor, 2,702 to 42,045; tensor_metric, 2,589 to 52,329), .53 (3.1
+    million), .50 (double intervals, metric kernel, 4.5 million: 932 to 13,700; .6 foresaw 23,400, too many for a
+    factor, and splitting took more than a quarter of an hour in vain)."""
     subset_tol: float = 10.0
     """Tolerance of a subset, in those of the fit."""
 

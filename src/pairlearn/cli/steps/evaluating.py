@@ -343,12 +343,22 @@ def _two_lines(cell: str) -> Text:
     return Text(f"{value}\n[{limits}" if limits else value)
 
 
+def shown(threshold: float) -> str:
+    """Six digits of a threshold, and a word where they would accept the very score that it leaves out.
+
+    >>> shown(0.25), shown(float(np.nextafter(1.0, 2.0)))
+    ('0.25', 'just above 1')
+    """
+    text = f"{threshold:.6g}"
+    return f"just above {text}" if np.nextafter(float(text), np.inf) == threshold else text
+
+
 def _points(system: Mapping[str, Any]) -> Table:
     """Thresholds worth knowing of one system, with FMR and FNMR there."""
     title = f"Thresholds of {system['name']}: accept when score ≥ threshold"
     drawn = table(("for", "threshold", "FMR", "FNMR"), title)
     for point in system["points"]:
         rates = (rate_words(point["fmr"]), rate_words(point["fnmr"])) if point["measurable"] else ("", "")
-        threshold = f"{point['threshold']:.6g}" if point["measurable"] else "not measurable"
+        threshold = shown(point["threshold"]) if point["measurable"] else "not measurable"
         drawn.add_row(*map(safe, (point_name(point), threshold, *rates)))
     return drawn
