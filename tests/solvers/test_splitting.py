@@ -17,7 +17,7 @@ from pairlearn.operators.dense import DenseOperator
 from pairlearn.operators.sandwich import Sandwich
 from pairlearn.solvers import ActiveSet, Problem, Progress, Solution, Splitting, Status, solver_for
 from pairlearn.solvers.problem import Keeper
-from pairlearn.solvers.splitting import room, solver
+from pairlearn.solvers.splitting import iteration, room, solver
 from pairlearn.solvers.splitting.anderson import Anderson
 from pairlearn.solvers.splitting.cells import Cells
 from pairlearn.solvers.splitting.correction import low_rank, resolvent_for
@@ -150,10 +150,47 @@ def test_the_closed_form_solves_the_explicit_system(kernel: str, rho: float) -> 
     np.testing.assert_allclose(solved[cells.index] / cells.factor, expected, atol=1e-6 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("kernel", ["tensor", "tensor_metric", "metric", "direct_metric", "wedge"])
+def test_leading_eigenvectors_solve_the_system_of_which_they_leave_out_a_part(kernel: str) -> None:
+    """With P the projection on the others and G₂ = PGP: G S G loses G₂ S G₂ and gets c·P S P, H loses diag(G₂ S G₂)."""
+    sandwich, rho = sandwich_of(kernel, pl.all_pairs(X, reflexive=False)), 2.0
+    basis = Eigenbasis.of(sandwich)
+    G, m = sandwich.left, len(sandwich.left)
+    r = basis.leading(rho, 0.05)
+    assert 1 < r < m
+    values, U = basis.left
+    P = U[:, r:] @ U[:, r:].T
+    other, sign = P @ G @ P, sandwich.sign
+    c = sandwich.scale * values[r:].mean() ** 2
+    middle = sandwich.squares * G**2 + sandwich.lines * G + 0.25 * sandwich.constant
+
+    def applied(S: np.ndarray) -> np.ndarray:
+        E, H = S.sum(axis=1), 0.5 * np.diag(G @ S @ G - other @ S @ other)
+        w, h = middle @ E + sandwich.crossed * H, sandwich.crossed * E
+        found = sandwich.scale * (G @ S @ G - other @ S @ other) + c * P @ S @ P + rho * S
+        if sandwich.corrected:
+            found += w[:, None] + w + G * h @ G - other * h @ other
+        return found
+
+    S = np.random.default_rng(3).normal(size=(m, m))
+    S = S + sign * S.T
+    R = applied(S)
+    resolvent_for(basis, rho, np.float64, np.random.default_rng(0), 0.05).solve(R)
+    np.testing.assert_allclose(np.tril(R), np.tril(S), atol=1e-6)
+
+
+def test_steps_from_exact_rates_lead_to_the_optimum_of_the_whole_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(iteration, "NEGLIGIBLE", {np.float32: 0.5, np.float64: 0.05})
+    found = Splitting(tol=1e-6, max_steps=2000).solve(PROBLEM, OPERATOR)
+    assert found.status == Status.CONVERGED
+    expected = ActiveSet(tol=1e-8).solve(PROBLEM, OPERATOR)
+    assert found.objective == pytest.approx(expected.objective, abs=1e-7)
+
+
 def test_low_rank_finds_what_there_is() -> None:
     B = np.random.default_rng(0).normal(size=(60, 40))
     A = B * 0.5 ** np.arange(40) @ B.T
-    found = sum(size * np.outer(v, v) for size, v in low_rank(A, np.random.default_rng(1), rank=4))
+    found = sum(size * np.outer(v, v) for size, v in low_rank(A, np.random.default_rng(1), 1e-10, rank=4))
     np.testing.assert_allclose(found, A, atol=1e-8 * np.abs(A).max())
 
 
@@ -206,8 +243,8 @@ def test_elementwise_loops(kink: float) -> None:
     s, P, x, q, before = (2 * rng.normal(size=n) for _ in range(5))
     lower, upper = -rng.uniform(0, 1, n), rng.uniform(0, 1, n)
     z, out = soft(s, lower, upper, kink), np.empty(n)
-    loops.splitting.reflect(s, P, lower, upper, kink, 0.7, out)
-    np.testing.assert_allclose(out, P + 0.7 * (2 * z - s))
+    loops.splitting.reflect(s, P, x, lower, upper, kink, 0.7, out)
+    np.testing.assert_allclose(out, P + 0.7 * (2 * z - s - x), atol=1e-12)
     loops.splitting.advance(s, x, q, 0.2, lower, upper, kink, 1.8, out)
     np.testing.assert_allclose(out, 1.8 * (x - 0.2 * q - z), atol=1e-12)
     sums = np.empty((3, 2))
@@ -255,19 +292,17 @@ def test_triangles(sign: float) -> None:
     np.testing.assert_array_equal(np.tril(S, -1), sign * np.triu(S, 1).T)
     loops.splitting.pack(S, packed)
     np.testing.assert_array_equal(packed, cells)
-    D = rng.normal(size=(m, m))
-    D = D + D.T
-    scaled = np.tril(S) + np.triu(np.full((m, m), np.nan), 1)
-    loops.splitting.scale_lower(scaled, D, sign)
-    np.testing.assert_array_equal(scaled, D * S)
 
 
-def test_the_correction_in_the_eigenbasis() -> None:
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_matrix_and_its_mirror_image(sign: float) -> None:
     m = loops.splitting.TILE + 9
-    S, T, D = (A + A.T for A in rng.normal(size=(3, m, m)))
-    a, o, moved = rng.normal(size=m), rng.normal(size=m), S.copy()
-    loops.splitting.subtract_lower(moved, np.tril(T), D, a, o)
-    np.testing.assert_allclose(moved, S - D * (T + np.outer(a, o) + np.outer(o, a)), atol=1e-12)
+    R, T = rng.normal(size=(2, m, m))
+    shift, moved = rng.normal(size=m), R.copy()
+    loops.splitting.add_mirrored(moved, T, shift, 0.7, sign)
+    expected = 0.7 * (R - shift[:, None] - shift) + T + sign * T.T
+    np.testing.assert_allclose(np.tril(moved), np.tril(expected), atol=1e-12)
+    np.testing.assert_array_equal(np.triu(moved, 1), np.triu(R, 1))
 
 
 # --------------------------------------------------------------------------- what ends it

@@ -27,11 +27,13 @@ def nearest(s, lower, upper, kink):  # type: ignore[no-untyped-def]
 
 
 @threaded(fastmath=FAST)
-def reflect(s: Floats, P: Floats, lower: Floats, upper: Floats, kink: float, rho: float, out: Floats) -> None:
-    """out = P + ρ(2z − s) for z the point of the box nearest to s, soft-thresholded by `kink`."""
+def reflect(
+    s: Floats, rates: Floats, known: Floats, lower: Floats, upper: Floats, kink: float, rho: float, out: Floats
+) -> None:
+    """out = rates + ρ(2z − s − known) for z the point of the box nearest to s, soft-thresholded by `kink`."""
     for k in nb.prange(len(s)):
         z = nearest(s[k], lower[k], upper[k], kink)
-        out[k] = P[k] + rho * (2 * z - s[k])
+        out[k] = rates[k] + rho * (2 * z - s[k] - known[k])
 
 
 @threaded(fastmath=FAST)
@@ -110,17 +112,14 @@ def pack(S: Floats, out: Floats) -> None:
 
 
 @threaded()
-def scale_lower(S: Floats, D: Floats, sign: float) -> None:
-    """S ← D∘S from its lower triangle, and sign times that above it; D is symmetric."""
-    m = len(S)
+def add_mirrored(R: Floats, T: Floats, shift: Floats, factor: float, sign: float) -> None:
+    """R ← factor·(R_ab − shift_a − shift_b) + T + sign·Tᵀ in the lower triangle; the upper one stays as it is."""
+    m = len(R)
     for t in nb.prange((m + TILE - 1) // TILE):
         for u in range(t + 1):
             for i in range(t * TILE, min((t + 1) * TILE, m)):
                 for j in range(u * TILE, min((u + 1) * TILE, i + 1)):
-                    value = D[i, j] * S[i, j]
-                    S[i, j] = value
-                    if j < i:
-                        S[j, i] = sign * value
+                    R[i, j] = factor * (R[i, j] - shift[i] - shift[j]) + T[i, j] + sign * T[j, i]
 
 
 @threaded(fastmath=FAST)
@@ -137,19 +136,6 @@ def norms(s: Floats, before: Floats, lower: Floats, upper: Floats, kink: float, 
             b += u * u
             d += e * e
         out[0, c], out[1, c], out[2, c] = a, b, d
-
-
-@threaded()
-def subtract_lower(S: Floats, T: Floats, D: Floats, a: Floats, o: Floats) -> None:
-    """S ← S − D∘(T + a oᵀ + o aᵀ), symmetric, from the lower triangles of T and D."""
-    m = len(S)
-    for t in nb.prange((m + TILE - 1) // TILE):
-        for u in range(t + 1):
-            for i in range(t * TILE, min((t + 1) * TILE, m)):
-                for j in range(u * TILE, min((u + 1) * TILE, i + 1)):
-                    value = S[i, j] - D[i, j] * (T[i, j] + a[i] * o[j] + o[i] * a[j])
-                    S[i, j] = value
-                    S[j, i] = value
 
 
 @threaded(fastmath=FAST)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
-from typing import Self
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg import eigh
@@ -18,6 +17,9 @@ from pairlearn.types import Floats, Precision
 PARTS = 4
 """Row blocks of a product whose result is symmetric, so that three eighths of it need not be computed; the more
 calls, the longer threads wait for each other on a busy machine."""
+
+MOST = 0.8
+"""Share of the eigenvectors above which all are taken."""
 
 
 def lower_product(A: Floats, B: Floats, out: Floats) -> None:
@@ -45,54 +47,78 @@ class Eigenbasis:
         left = decomposed(sandwich.left)
         return cls(sandwich, left, left if sandwich.right is sandwich.left else decomposed(sandwich.right))
 
+    def leading(self, rho: float, negligible: float) -> int:
+        """How many eigenvectors matter: scale·λ² is more than a negligible share of ρ; all if most do."""
+        values = self.left[0]
+        count = max(1, int(np.count_nonzero(self.sandwich.scale * values**2 > negligible * rho)))
+        return count if count <= MOST * len(values) else len(values)
+
 
 def decomposed(G: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues, the largest first, and eigenvectors as columns."""
     values, U = eigh(G, driver="evd", check_finite=False)
-    return np.maximum(values, 0.0), np.ascontiguousarray(U)
+    return np.maximum(values[::-1], 0.0), np.ascontiguousarray(U[:, ::-1])
 
 
-class Resolvent:
-    """R ↦ (K + ρ)⁻¹ R on matrices: U [(Uᵀ R W) / (scale·λ_k μ_l + ρ)] Wᵀ, four products for any ρ.
+class Resolvent(Protocol):
+    """R ↦ (K + ρ)⁻¹ R on matrices, for a K that may be known but for a little."""
 
-    Where R is symmetric or antisymmetric so is all else, and two of the four are computed by half.
-    """
+    def solve(self, R: Floats) -> None:
+        """In place; of a symmetric or antisymmetric result the lower triangle only."""
 
-    exact: tuple[str, ...] = ()
-    """Names of arrays that stay in float64."""
+
+class Whole:
+    """For any two tables: U [(Uᵀ R W) / (scale·λ_k μ_l + ρ)] Wᵀ, four products for any ρ."""
 
     def __init__(self, basis: Eigenbasis, rho: float, dtype: Precision) -> None:
         (values, U), (others, W) = basis.left, basis.right
-        self.sign, self.rho = basis.sandwich.sign, rho
         self.U = U.astype(dtype, copy=False)
         self.W = self.U if W is U else W.astype(dtype, copy=False)
-        self.turned = np.ascontiguousarray(self.W.T)
         self.D = (1.0 / (basis.sandwich.scale * np.outer(values, others) + rho)).astype(dtype)
         self.spare = np.empty(self.D.shape, dtype)
 
-    def in_float32(self) -> Self:
-        """The same with all matrices in float32; itself if they are."""
-        if self.U.dtype == np.float32:
-            return self
-        found = copy(self)
-        for name, value in vars(self).items():
-            if isinstance(value, np.ndarray) and value.dtype == np.float64 and name not in self.exact:
-                setattr(found, name, value.astype(np.float32))
-        if self.W is self.U:
-            found.W = found.U
-        return found
+    def solve(self, R: Floats) -> None:
+        product(R, self.W, self.spare)
+        product(self.U.T, self.spare, R)
+        R *= self.D
+        product(R, self.W.T, self.spare)
+        product(self.U, self.spare, R)
+
+
+class Leading:
+    """For one table, by its r leading eigenvectors U₁, with the rest as one number: 4 products of 2 r m² operations.
+
+    scale·λ_k λ_l + ρ hardly differs from ρ where both eigenvalues are small, so that one number c serves for all of
+    them there: scale·λ² with their mean λ, which is off by `negligible`·ρ at most. With d = 1/(ρ + c) for all, what is
+    left of 1/(scale·λ_k λ_l + ρ) has r rows and, mirrored, r columns; Z is the rows, with half of what is in both:
+
+        d·R + U₁ Z Uᵀ ± (U₁ Z Uᵀ)ᵀ,   Z = (1/(scale·λ_k λ_l + ρ) − d)∘(U₁ᵀ R U)
+    """
+
+    def __init__(self, basis: Eigenbasis, rho: float, dtype: Precision, negligible: float) -> None:
+        values, U = basis.left
+        m, r = len(values), basis.leading(rho, negligible)
+        scale, self.sign = basis.sandwich.scale, float(basis.sandwich.sign)
+        self.rest = 1.0 / (rho + (scale * float(values[r:].mean()) ** 2 if r < m else 0.0))
+        self.D = 1.0 / (scale * np.outer(values[:r], values) + rho)
+        beyond = self.D - self.rest
+        for rows in (beyond, self.D):
+            rows[:, :r] *= 0.5
+        self.beyond, self.D = beyond.astype(dtype), self.D.astype(dtype, copy=False)
+        self.U = U.astype(dtype, copy=False)
+        self.first = np.ascontiguousarray(self.U[:, :r])
+        self.rows, self.turned = np.empty((2, r, m), dtype)
+        self.spare = np.empty((m, m), dtype)
 
     def solve(self, R: Floats) -> None:
-        """R ← (K + ρ)⁻¹ R; of a symmetric or antisymmetric result the lower triangle only."""
-        half = lower_product if self.sign else product
-        product(R, self.W, self.spare)
-        half(self.U.T, self.spare, R)
-        if self.sign:
-            loops.splitting.scale_lower(R, self.D, float(self.sign))
-        else:
-            R *= self.D
-        self._correct(R)
-        product(R, self.turned, self.spare)
-        half(self.U, self.spare, R)
+        product(self.first.T, R, self.turned)
+        product(self.turned, self.U, self.rows)
+        shift = self._scale(self.rows, R)
+        product(self.rows, self.U.T, self.turned)
+        product(self.first, self.turned, self.spare)
+        loops.splitting.add_mirrored(R, self.spare, shift, R.dtype.type(self.rest), R.dtype.type(self.sign))
 
-    def _correct(self, X: Floats) -> None:
-        """What is left to do in the eigenbasis: nothing here, see `correction`."""
+    def _scale(self, X: Floats, R: Floats) -> Floats:
+        """Z from X = U₁ᵀ R U, in place, and w: d·(w_a + w_b) is taken from the result; 0 here, see `correction`."""
+        X *= self.beyond
+        return np.zeros(len(R), R.dtype)

@@ -15,17 +15,19 @@ LEAST = 4
 """Steps that the acceleration has to remember."""
 BASIS = 8 * 4
 """Bytes per entry of a Gram matrix while it is decomposed: a copy, its eigenvectors, twice as much to work with."""
-MATRICES = 8 * 5 + 4 * 5
-"""Bytes per entry of S then: eigenvectors, their transpose, D, S and a spare one, in float32, and once in float64."""
-CORRECTION = (8 + 4) * 2 + 8 * 4 * 4
-"""The same for a correction: two more of this size, and four of twice the rows and columns while it is computed."""
-STATE = 8 * 11 + 4
-"""Bytes per cell: p, both bounds, weights of the sum, s, x, f, two of the last step and two of the exact one, in
-float64 at the end, and a correction in float32."""
-DOUBLED = (8 * 4, 4 * 11)
-"""What is not there of an entry and of a cell before float64 is needed."""
-STEP = 4 * 2
-"""Bytes per cell and step that the acceleration remembers; half as many in float64."""
+MATRICES = 8 + 4 * 8 + 8 * 2
+"""Bytes per entry of S then: eigenvectors in float64, and in float32 these, their leading ones, S, a spare one, and
+four with as many rows as lead; two more in float64 while it is set up."""
+CORRECTION = 4 * 2 + 4 * 4 + 8 * 4 * 4
+"""The same for a correction: two more of this size, one of twice the rows and columns, and four such in float64 while
+it is computed."""
+STATE = 8 * 12
+"""Bytes per cell: rates, both bounds, weights of the sum, s, x, f, coefficients, two of the last step, what keeps the
+sum, and one that passes, in float64 at the end."""
+DOUBLED = 4 * 12
+"""What is not there of a cell before float64 is needed, but for the steps."""
+STEP = 8 * 2
+"""Bytes per cell and step that the acceleration remembers, in float64."""
 PAIRS = 8 * 10
 """Bytes per pair: its cell, factor, coefficients, rates, and what passes while the nearest feasible point is found."""
 MENDED, PER_EXAMPLE = (3000, 6000), 3
@@ -60,5 +62,4 @@ class Room:
             )
         taken = fixed + depth * STEP * size
         mended = min(n_pairs, int(np.clip(PER_EXAMPLE * max(m, k), *MENDED)), order_within(memory - taken))
-        later = max(basis, matrices) - max(basis, matrices - DOUBLED[0] * m * k) + DOUBLED[1] * size
-        return cls(depth, mended, taken, taken - later)
+        return cls(depth, mended, taken, taken - (DOUBLED + depth * STEP // 2) * size)

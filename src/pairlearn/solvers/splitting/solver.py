@@ -30,16 +30,22 @@ UNFIT = (
     "tensor_metric, direct_metric and wedge on one, on a base Gram matrix that is held in memory; choose "
     'solver="active_set"'
 )
-FIRST, THEN = 10.0, 3.0
-"""ρ in units of the mean K(i, i): large ones find the dominant modes, smaller ones the last digits."""
-LOWERED, BALANCED = 20, (40, 80)
-"""Steps after which ρ is lowered to the second value, and after which as far as its residuals say. They would now and
-then raise it as well, which led to ten times the steps where C is small."""
-STEPS, GROWTH = 100.0, 0.25
-"""Usual steps with 20,000 pairs (40 to 240), and the power of the pairs by which they become more: 120 with 1.3 million
-until working sets end it."""
+FIRST, LOWERED = 1 / 40, {20: 1 / 107, 60: 1 / 267}
+"""ρ at first and after so many steps, in units of the mean K(i, i), per example: large ones find the dominant modes,
+smaller ones the last digits. With 10 and 3 for any number of examples MNIST, tensor_metric, 1,279,200 pairs took 180
+steps to a gap of .35, with 40 and 15 it took 95; of 300 examples all from 4 and 1.4 to 10 and 3 served alike."""
+FEW = 150.0
+"""Examples below which ρ is that of so many."""
+BALANCED = (80, 120)
+"""Steps after which ρ is lowered as far as its residuals say. They would now and then raise it as well, which led to
+ten times the steps where C is small."""
+STEPS, GROWTH = 100.0, 0.35
+"""Usual steps with 20,000 pairs (40 to 240), and the power of the pairs by which they become more, working sets at the
+end counted as steps of the same time."""
 PASSES, CALLS = 40, 1e-3
 """Numbers per cell that a step reads or writes, and seconds of its some forty calls."""
+LEADING = 0.2
+"""Usual share of the eigenvectors of one table that matter."""
 FIRST_STEP, CORRECTED_STEP = 15.0, 60.0
 """Products over all pairs that the eigenbasis and the first step take as long as, without and with a correction."""
 NEAR = 20.0
@@ -49,15 +55,16 @@ MENDING, AGAIN = 500.0, 0.3
 has to fall to before they are tried again. Splitting comes near all pairs at once and is late with single ones, which
 move by their violation a step: MNIST, tensor, 1,279,200 pairs: from .088 to 1e-3 by 16 sets in 7 s, where splitting
 took 30; Davis, where rows of the kernel repeat, as regression: from .02 by 15 in 0.8 s, where it stood still."""
-FOLDS, LOOKS, SLOWER = (0.4, 2.6), 3, 1.5
-"""Sets for the gap to fall by f factors of e: .4 f^2.6 (4 from 12 tolerances, 16 from 88, 39 from 255); looks back over
-which splitting is asked for the same, and how many times slower it is towards the end."""
+FOLD, LOOKS = 1.3, 5
+"""Sets for the gap to fall by a factor of e, for each set that the free pairs would fill (20,700 pairs: 27 sets of
+3,000 from 24 tolerances; 42,000: 49 of 4,800 from 117; two in all where one set takes them in), and looks back over
+which splitting is asked for the same."""
 SETS, HALF = 80, 10
 """Most of these sets, and after how many of them the gap has to be halved."""
 CRAWLING = 100.0
 """Tolerances from which on rounding in float32 may be what slows it down."""
 FALLEN = 0.3
-"""A gap below this share of the lowest so far has fallen."""
+"""A gap below this share of what it was when it last fell has fallen."""
 PATIENCE = {np.float32: 1, np.float64: 20}
 """Looks without a lower gap before the precision is doubled near the end, and before the solver gives up. Rounding in
 float32 lets the acceleration crawl: 320 steps of it to a gap of 1.1e-3, ten in float64 then to 2.4e-4 (MNIST, 319,600
@@ -73,12 +80,12 @@ class Splitting:
 
     With θ scattered over a matrix S, z the point of the box nearest to s, and u = s − z,
 
-        x = argmin ½xᵀKx − pᵀx + ½ρ‖x − (z − u)‖² with Σx = total;   s ← s + 1.8·(x − z)
+        x = argmin ½xᵀKx − pᵀx + ½ρ‖x − (z − u)‖² with Σx = total;   s ← s + 1.95·(x − z)
 
     ends where x = z = θ. x is (K + ρ)⁻¹ in closed form (see `eigenbasis`) and one multiple of (K + ρ)⁻¹1, which keeps
     the sum; Anderson's acceleration finds s. Every `every` steps (twice as many while the end is far) the feasible
-    point nearest to s is looked at: its gap comes from a float64 product over all pairs. Steps are in float32 until
-    they lead no further.
+    point nearest to s is looked at: its gap comes from a float64 product over all pairs, and steps go on from what that
+    tells exactly (see `Iteration.anchor`). They are in float32 until they lead no further.
 
     `memory` is in bytes; `depth` is how many steps the acceleration remembers, where there is memory for that.
 
@@ -94,7 +101,7 @@ class Splitting:
     max_steps: int = 5000
     time_budget: float | None = None
     seed: int = 0
-    depth: int = 30
+    depth: int = 15
     every: int = 10
 
     def solve(
@@ -129,8 +136,9 @@ def seconds_needed(sandwich: Sandwich) -> float:
 def step_seconds(sandwich: Sandwich) -> float:
     """About how long a step takes in float32, which is twice as fast, and its share of a look."""
     m, k = len(sandwich.left), len(sandwich.right)
-    products = (6.0 if sandwich.corrected else 4.0) * m * k * (m + k)
-    return CALLS + RATES.seconds(0.5 * products + products / 10, PASSES * m * k)
+    products = (6.0 if sandwich.corrected else 4.0) * m * k * (m + k) * (LEADING if sandwich.sign else 1.0)
+    look = 2.0 * m * k * (m + k)
+    return CALLS + RATES.seconds(0.5 * products + look / 20, PASSES * m * k)
 
 
 def set_seconds(sandwich: Sandwich, size: int) -> float:
@@ -167,10 +175,10 @@ class _Run:
         self.falls: list[tuple[int, float]] = []
         """Steps and the least gap by then."""
         self.history: list[Progress] = []
-        self.unit = float(operator.diagonal().mean()) or 1.0
+        self.unit = (float(operator.diagonal().mean()) or 1.0) * max(FEW, float(np.sqrt(np.prod(self.cells.shape))))
         """Of ρ."""
-        self.looks = 0
-        """Looks at the gap since it fell."""
+        self.looks, self.fallen = 0, np.inf
+        """Looks at the gap since it fell, and what it was then."""
 
     def solution(self) -> Solution:
         """What is found until the end, whatever ends it."""
@@ -192,7 +200,8 @@ class _Run:
         iteration = Iteration(
             self.problem, self.cells, Eigenbasis.of(self.sandwich), self.room.depth, self.options.seed
         )
-        iteration.begin(self.best, v - self._bias(v), FIRST * self.unit)
+        theta, v = self._begin(v)
+        iteration.begin(theta, v, self._bias(theta, v), FIRST * self.unit)
         for step in range(1, self.options.max_steps + 1):
             iteration.step()
             status = self._after(step, iteration)
@@ -200,16 +209,32 @@ class _Run:
                 return status
         return Status.ITERATION_LIMIT
 
+    def _begin(self, v: Floats) -> tuple[Floats, Floats]:
+        """Coefficients and rates to start from: the best so far, or none where these are nearer to the optimum.
+
+        Splitting takes longest to forget what is wrong in a start: from a subset's coefficients, gap 10, it took 1.8
+        times the steps from nothing, gap 2.
+        """
+        p = self.problem
+        none = np.zeros(len(p))
+        usable = p.total is None or p.total == 0.0
+        if usable and p.box.gap(none, p.linear, p.constrained) < self.reached:
+            return none, p.linear
+        return self.best, v
+
     def _after(self, step: int, iteration: Iteration) -> Status | None:
         """Look at where this step led, if it is time for that; a status if it was the last one."""
         late = self._late()
         if not self._is_time_to_look(step) and not (late and self.lowest == np.inf):
             return Status.TIME_BUDGET if late else None
-        _, status = self._look(iteration.point())
+        theta = iteration.point()
+        v, status = self._look(theta)
         self.falls.append((step, self.lowest))
         if status is not None or late:
             return status or Status.TIME_BUDGET
-        return self._mend() or self._tune(step, iteration)
+        status = self._mend() or self._tune(step, iteration)
+        iteration.anchor(theta, v, self._bias(theta, v))
+        return status
 
     def _mend(self) -> Status | None:
         """Optimise the pairs that are furthest off, some after the other; a status if that is the end."""
@@ -229,12 +254,13 @@ class _Run:
     def _mending_pays(self) -> bool:
         """Whether working sets are expected to end it sooner than splitting, by how its gap fell of late."""
         folds = max(1.0, np.log(self.reached / self.options.tol))
-        sets = FOLDS[0] * folds ** FOLDS[1] * set_seconds(self.sandwich, self.room.mended)
+        filled = np.count_nonzero(self.problem.box.free(self.best)) / self.room.mended
+        sets = max(1.0, FOLD * filled) * folds * set_seconds(self.sandwich, self.room.mended)
         if not self.falls:
             return bool(sets < seconds_needed(self.sandwich))
         (before, higher), (now, lower) = self.falls[-LOOKS:][0], self.falls[-1]
         fallen = np.log(higher / lower)
-        return bool(sets * fallen < SLOWER * folds * (now - before) * step_seconds(self.sandwich))
+        return bool(sets * fallen < folds * (now - before) * step_seconds(self.sandwich))
 
     def _is_time_to_look(self, step: int) -> bool:
         """A look takes as long as some steps, so that there are half as many of them while the end is far."""
@@ -251,8 +277,8 @@ class _Run:
             self.looks, self.held = 0, self.room.bytes
             self.taken = max(self.taken, self.held)
             iteration.refine()
-        elif step == LOWERED:
-            iteration.reduce(THEN * self.unit)
+        elif step in LOWERED:
+            iteration.reduce(LOWERED[step] * self.unit)
         elif step in BALANCED:
             iteration.reduce(iteration.balanced)
         return None
@@ -263,11 +289,11 @@ class _Run:
             return False
         return self.clock.reserving((1.0 + products) * self.pace.seconds(len(self.problem))).expired
 
-    def _bias(self, v: Floats) -> float:
+    def _bias(self, theta: Floats, v: Floats) -> float:
         """What the rates of pairs that can move are measured against: those of free pairs, all equal at the optimum."""
-        free, moving = self.problem.box.free(self.best), self.problem.lower < self.problem.upper
+        free, moving = self.problem.box.free(theta), self.problem.lower < self.problem.upper
         equal = free if free.any() else moving
-        rates = v[equal] - self.problem.epsilon * np.sign(self.best[equal])
+        rates = v[equal] - self.problem.epsilon * np.sign(theta[equal])
         return float(rates.mean()) if self.problem.constrained and len(rates) else 0.0
 
     def _look(self, theta: Floats) -> tuple[Floats, Status | None]:
@@ -277,7 +303,9 @@ class _Run:
             self.pace.add_product(theta, product)
         v = p.linear - product
         gap = p.box.gap(theta, v, p.constrained)
-        self.looks = 0 if gap < FALLEN * self.lowest else self.looks + 1
+        self.looks += 1
+        if gap < FALLEN * self.fallen:
+            self.looks, self.fallen = 0, gap
         if theta.any() or gap <= self.options.tol:
             self.lowest = min(self.lowest, gap)
             self._keep(theta, gap)
