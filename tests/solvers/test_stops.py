@@ -11,6 +11,7 @@ from pairlearn.operators.dense import DenseOperator
 from pairlearn.solvers import ActiveSet, PlainSMO, Problem, Status
 from pairlearn.solvers.active.stagnation import Stagnation
 from pairlearn.solvers.certificate import finish
+from pairlearn.solvers.start import level
 
 
 def problem(n: int = 40, scale: float = 1.0, seed: int = 0) -> tuple[Problem, DenseOperator]:
@@ -170,3 +171,36 @@ def test_active_sets_keep_to_their_memory(most: int) -> None:
     assert solver.max_working_set == most
     assert solution.status == Status.CONVERGED
     assert max(line.working_set for line in solution.history) <= most
+
+
+# --------------------------------------------------------------------------- the bias of what was stopped
+
+
+def loss(b: float, v: np.ndarray, low: np.ndarray, high: np.ndarray, eps: float) -> float:
+    return float((high * np.maximum(0.0, v - b - eps) - low * np.maximum(0.0, b - v - eps)).sum())
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 0.3]), st.booleans())
+def test_the_level_of_a_sum_of_zero_has_the_least_loss(seed: int, eps: float, both: bool) -> None:
+    r = np.random.default_rng(seed)
+    n = int(r.integers(2, 12))
+    v, C = r.normal(size=n).round(1), r.uniform(0.1, 2.0, n)
+    y = np.where(np.arange(n) % 2, 1.0, -1.0)
+    low, high = (-C, C) if both else (np.minimum(0.0, C * y), np.maximum(0.0, C * y))
+    b, place = level(v, low, high, eps, 0.0)
+    assert place is not None
+    corners = np.concatenate([v - eps, v + eps])
+    assert loss(b, v, low, high, eps) <= min(loss(c, v, low, high, eps) for c in corners) + 1e-9
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+def test_a_stopped_fit_has_the_bias_of_the_least_loss(steps: int) -> None:
+    r = np.random.default_rng(steps)
+    Z = r.normal(size=(300, 4))
+    y = np.where(r.random(300) < 0.05, 1.0, -1.0)
+    case = Problem(y, np.minimum(0.0, 50 * y), np.maximum(0.0, 50 * y), total=0.0)
+    found = ActiveSet(candidates=4, max_iterations=steps).solve(case, DenseOperator(Z @ Z.T))
+    assert found.status == Status.ITERATION_LIMIT
+    v = y - Z @ (Z.T @ found.coefficients)
+    least = min(loss(c, v, case.lower, case.upper, 0.0) for c in v)
+    assert loss(found.bias, v, case.lower, case.upper, 0.0) <= least * (1 + 1e-9)

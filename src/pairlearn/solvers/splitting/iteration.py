@@ -20,8 +20,6 @@ RELAX = 1.95
 NEGLIGIBLE = {np.float32: 0.1, np.float64: 0.03}
 """Share of ρ by which K may be off in a linear step, where it is small anyway: MNIST, tensor_metric, 1,279,200 pairs,
 a step takes .15 s instead of .4, and as many of them are needed. Less near the end, where all counts."""
-LEAST_CHANGE = 1.5
-"""Factor by which ρ has to fall to be worth forgetting what the acceleration knows."""
 
 
 class Iteration:
@@ -121,8 +119,8 @@ class Iteration:
         return nearest_feasible(t, self.problem, self.kink, np.abs(factor))
 
     def reduce(self, rho: float) -> None:
-        """The same point and rates with another ρ, unless it is at most this already, or hardly more."""
-        if self.rho > LEAST_CHANGE * rho:
+        """The same point and rates with another ρ, unless it is at most this already."""
+        if self.rho > rho:
             loops.splitting.rescale(self.s, *self._box, self.dtype(self.rho / rho))
             self._set(rho)
 
