@@ -21,12 +21,22 @@ def ratio(parts: dict[str, dict[str, Any]], rival: str) -> float | None:
     return seconds / mine if seconds and mine else None
 
 
+def by_name(parts: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Paths by name and the choice, "auto": in one process; of a long row, whose choice is measured once, our fit."""
+    found = {part.removeprefix("forced "): one for part, one in parts.items() if part.startswith("forced")}
+    return {"auto": parts["ours"], **found} if found else {}
+
+
+def best_path(parts: dict[str, dict[str, Any]]) -> str | None:
+    """The fastest of these that ended within its limit."""
+    ended = {name: one["seconds"] for name, one in by_name(parts).items() if one.get("status") == "converged"}
+    return min(ended, key=ended.__getitem__) if ended else None
+
+
 def choice(parts: dict[str, dict[str, Any]]) -> float | None:
-    """Seconds of the choice / those of the best path, of those by name that end within their limit, in one process."""
-    forced = {part: found for part, found in parts.items() if part.startswith("forced")}
-    ended = {part: found["seconds"] for part, found in forced.items() if found.get("status") == "converged"}
-    mine = forced.get("forced auto", {}).get("seconds")
-    return mine / min(ended.values()) if ended and mine else None
+    """Seconds of the choice / those of the best path."""
+    best, found = best_path(parts), by_name(parts)
+    return found["auto"]["seconds"] / found[best]["seconds"] if best else None
 
 
 # --------------------------------------------------------------------------- the table
@@ -38,13 +48,6 @@ def bound(parts: dict[str, dict[str, Any]], rival: str) -> str:
     if value is None:
         return "–"
     return f"{'' if parts[rival]['status'] == 'converged' else '>'}{value:.3g}"
-
-
-def best_path(parts: dict[str, dict[str, Any]]) -> str:
-    """The fastest path by name."""
-    ended = {part: found["seconds"] for part, found in parts.items() if part.startswith("forced") and found.get("gap")}
-    ended = {part: seconds for part, seconds in ended.items() if parts[part]["status"] == "converged"}
-    return min(ended, key=ended.__getitem__).removeprefix("forced ") if ended else "–"
 
 
 HEAD = ["row", "pairs", "seconds", "gemm", "steps", "support", "free", "gap", "GB (plan)", "path", "× old", "× LIBSVM",
@@ -68,7 +71,7 @@ def cells(name: str, parts: dict[str, dict[str, Any]]) -> list[str]:
         mine["path"] or "–",
         *(bound(parts, rival) for rival in ("old", "libsvm", "linear")),
         "–" if chosen is None else f"{chosen:.2f}",
-        best_path(parts),
+        best_path(parts) or "–",
     ]
 
 

@@ -22,6 +22,7 @@ from pairlearn.solvers.newton import Size
 from pairlearn.solvers.splitting import Splitting
 from pairlearn.solvers.start import at_bounds, feasible
 from pairlearn.solvers.tuning import TUNING
+from pairlearn.types import Floats
 
 SMALL = replace(TUNING, subset=40, subset_growth=3, candidates=(20, 40))
 """Three subsets below a thousand pairs."""
@@ -395,6 +396,39 @@ def test_a_start_with_many_free_pairs_goes_to_splitting_at_once(
     assert (plain.path, found.path) == ("active set", "warm start, splitting")
     assert found.status == Status.CONVERGED
     assert found.objective == pytest.approx(plain.objective, rel=1e-6)
+
+
+def smaller_box() -> tuple[Problem, Floats]:
+    """A problem with a hundredth of the C of another, and the start that the solution of that leaves."""
+    wide, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
+    problem = replace(wide, lower=0.01 * wide.lower, upper=0.01 * wide.upper)
+    start = feasible(ActiveSet(tol=1e-6).solve(wide, operator).coefficients, problem)
+    assert problem.box.free(start).sum() < 0.3 * N
+    return problem, start
+
+
+def test_a_start_at_its_bounds_is_probed_like_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within a smaller box the pairs of the start are at their bounds: a probe tells how many will be free."""
+    (problem, start), operator = smaller_box(), operator_of("tensor, gaussian")
+    active = ActiveSet(tol=1e-6, tuning=replace(TUNING, small=100))
+    monkeypatch.setattr(choice, "PROBED", (N, N))
+    monkeypatch.setattr(choice, "factor_seconds", lambda n: 0.0)
+    monkeypatch.setattr(Climb, "foresees", lambda self, free: True)
+    found = Auto(active).solve(problem, operator, start)
+    assert found.path == "probe, splitting"
+    assert found.status == Status.CONVERGED
+    assert found.objective == pytest.approx(active.solve(problem, operator).objective, rel=1e-6)
+
+
+def test_a_stop_within_the_probe_of_a_start_leaves_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    (problem, start), operator = smaller_box(), operator_of("tensor, gaussian")
+    monkeypatch.setattr(choice, "PROBED", (N, N))
+    monkeypatch.setattr(choice, "FACTORS", 1e-9)
+    monkeypatch.setattr(nested, "PROBES", (100, 200))
+    active = ActiveSet(tol=1e-6, candidates=10, tuning=replace(TUNING, small=50))
+    found = Auto(active).solve(problem, operator, start, lambda line: True)
+    assert (found.status, found.path) == (Status.INTERRUPTED, "active set")
+    assert found.objective <= problem.box.objective(start, problem.linear, problem.linear - operator @ start) + 1e-9
 
 
 def test_what_the_rest_takes_grows_with_the_free_pairs() -> None:

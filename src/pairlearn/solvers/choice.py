@@ -131,10 +131,7 @@ class Auto:
                 return way.solver.solve(problem, operator, start, callback)
         climb = Climb(self.active, problem, operator, callback)
         start = climb.resumed(start, self.reached)
-        split = self._at_once(climb, ways) if start is None and climb.guess is None else None
-        if split is not None:
-            return _taken_over(climb, split, start, "probe")
-        found = None if start is None or self.reached else self._split_from(climb, ways, start)
+        found = self._split_at_once(climb, ways, start) if climb.guess is None else None
         if found is not None:
             return found
         late = self._watch(climb, ways)
@@ -154,26 +151,23 @@ class Auto:
         each = 2.0 * np.clip(len(problem) // tuning.pairs_per_candidate, *tuning.candidates)
         return problem.box.most_bounded(problem.total) > SETS * each
 
-    def _at_once(self, climb: Climb, ways: list[Way]) -> Way | None:
-        """Splitting, where some hundred pairs foresee that the factors of the free ones take far longer."""
-        split = _splitting(climb, ways)
-        least, most = PROBED
-        if split is None or not least <= len(climb.problem) <= most:
-            return None
-        free = (3.0 * split.seconds / FACTORS * RATES.products) ** (1 / 3)
-        return split if climb.foresees(NEARLY * free) else None
+    def _split_at_once(self, climb: Climb, ways: list[Way], start: Floats | None) -> Solution | None:
+        """By splitting, if a start or some hundred pairs foresee that the factors of the free ones take far longer.
 
-    def _split_from(self, climb: Climb, ways: list[Way], start: Floats) -> Solution | None:
-        """By splitting from a start, if the factors of its free pairs take longer."""
+        A start from a larger C says too little: within the smaller box most of its pairs are at their bounds.
+        """
         split = _splitting(climb, ways)
         if split is None:
             return None
-        mended, n_free = promise(climb.problem, climb.operator, start)
-        return (
-            _taken_over(climb, split, mended, "warm start")
-            if split.seconds < FACTORS * factor_seconds(n_free)
-            else None
-        )
+        if start is not None:
+            mended, n_free = promise(climb.problem, climb.operator, start)
+            if split.seconds < FACTORS * factor_seconds(n_free):
+                return _taken_over(climb, split, mended, "warm start")
+        least, most = PROBED
+        free = NEARLY * (3.0 * split.seconds / FACTORS * RATES.products) ** (1 / 3)
+        if least <= len(climb.problem) <= most and climb.foresees(free):
+            return _taken_over(climb, split, start, "probe")
+        return None
 
     def _watch(self, climb: Climb, ways: list[Way]) -> list[Way]:
         """Have the active set ended once another way would have taken less time; the list that this way is put into."""

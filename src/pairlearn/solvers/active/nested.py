@@ -230,8 +230,8 @@ class Climb:
 
     def ended(self, start: Floats | None = None) -> Solution:
         """The solution of the whole problem from the last guess."""
-        theta = self.guess.theta if self.guess is not None else start
-        path = "active set" if self.guess is None else "nested subsets, active set"
+        theta = self.guess.theta if start is None and self.guess is not None else start
+        path = "active set" if start is not None or self.guess is None else "nested subsets, active set"
         if self.status is not None and theta is not None:
             found = finish(self.problem, self.operator, theta, self.status, self.active.tol, ())
         else:
