@@ -82,11 +82,11 @@ def table(rows: Rows) -> None:
     print()
     for line in lines:
         print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
-    for name in ("small", "c_path", "busy"):
-        for part in rows.get(name, {}).values():
-            for key, value in part.items():
-                lines = value.items() if key in ("settings", "paths") else [(key, value)]
-                print("\n".join(f"{name} {each}: {what}" for each, what in lines))
+    for name in SPECIAL:
+        for part, found in rows.get(name, {}).items():
+            for key, value in found.items():
+                lines = value.items() if key in ("settings", "paths", "fits") else [(key, value)]
+                print("\n".join(f"{name} {part} {each}: {what}" for each, what in lines))
 
 
 # --------------------------------------------------------------------------- the goals
@@ -159,7 +159,7 @@ def of_goals(fits: Rows) -> Found:
 
 
 def of_special(rows: Rows) -> Found:
-    """Small fits, paths of C, a busy machine."""
+    """Small fits, paths of C, a busy machine, made data."""
     found: Found = []
     parts = {name: rows.get(name, {}).get("ours", {}) for name in SPECIAL}
     if "settings" in parts["small"]:
@@ -178,4 +178,10 @@ def of_special(rows: Rows) -> Found:
             ("fit, busy: rate / that with one thread", single["fit"] / loud["fit"], ">= 1"),
             ("fit, busy: rate / quiet", quiet["fit"] / loud["fit"], None),
         ]
+    mine, old = parts["synthetic"].get("fits"), rows.get("synthetic", {}).get("old", {}).get("fits")
+    if mine and old:
+        slower = {name: seconds / old[name] for name, seconds in mine.items()}
+        worst = max(slower, key=slower.__getitem__)
+        found.append((f"made data: time / that of the old solver, worst ({worst})", slower[worst], "<= 1.1"))
+        found.append(("made data: time / that of the old solver, median", float(np.median([*slower.values()])), None))
     return found

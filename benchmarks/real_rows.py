@@ -117,5 +117,5 @@ QUICK = [
     "matches-direct_sum-linear-m16000-c1",
 ]
 """Fits of a quick run, on a few hundred pairs: each machine, kind of data and reference once."""
-SPECIAL = ("small", "c_path", "busy")
-"""Rows that are not one fit beside its references: many small fits, paths of C, a busy machine."""
+SPECIAL = ("small", "c_path", "busy", "synthetic")
+"""Rows that are not one fit beside its references: many small fits, paths of C, a busy machine, made data."""

@@ -120,7 +120,7 @@ def serve(jobs: list[dict[str, Any]]) -> None:
 def job_of(row: str, part: str, mine: dict[str, Any], quick: bool) -> dict[str, Any]:
     """What a process is asked for; rivals take our C, and LIBLINEAR has to reach our objective."""
     job = {"row": row, "part": part, "quick": quick}
-    if part == "ours":
+    if part == "ours" or row in SPECIAL:
         return {**job, "cap": QUICK_SECONDS if quick else LIMITS["ours"][2]}
     seconds = QUICK_SECONDS if quick else cap(row, part, mine["seconds"])
     return {**job, "cap": seconds, "C": mine["C"], "objective": mine["objective"]}
@@ -145,12 +145,13 @@ def run_fully(names: list[str], without: list[str], again: list[str], store: Pat
     """Every part of every row that is not known yet, paths by name in one process; `rows` and the store grow."""
     for name in names:
         parts = rows.setdefault(name, {})
-        wanted = ["ours", *(rivals(without) if name not in SPECIAL else [])]
+        beside = [part for part in rivals(without) if name not in SPECIAL or (name, part) == ("synthetic", "old")]
+        wanted = ["ours", *beside]
         wanted = [part for part in wanted if part not in parts or part.split()[0] in again]
         forced = [part for part in wanted if part.startswith("forced")]
         for group in [*([part] for part in wanted if part not in forced), forced]:
             mine = parts.get("ours", {})
-            if not group or (group != ["ours"] and "C" not in mine):
+            if not group or (group != ["ours"] and name not in SPECIAL and "C" not in mine):
                 continue
             if mine.get("seconds", 0.0) > SHORT:  # what hangs on chance is little beside such a fit: it counts itself
                 group = [part for part in group if part != "forced auto"]

@@ -1,4 +1,4 @@
-"""The rows of `real_solver.py` that are not one fit: many small fits, paths of C, a machine with a busy neighbour."""
+"""Rows of `real_solver.py` that are not one fit on real data: small ones, paths of C, a neighbour, made data."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ import numpy as np
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
+import pairlearn as pl
 from benchmarks.harness import timed
 from benchmarks.real_data import Task, task_of
 from benchmarks.real_parts import load_loops, machine_of, mean_self_value, operator_on
 from benchmarks.real_rows import Row
+from benchmarks.solver import fit, identities
 
 SMALL = [
     Row("mnist30", 41, "metric", "linear", 1.0),
@@ -39,7 +41,7 @@ def run_special(job: dict[str, Any]) -> dict[str, Any]:
     load_loops()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return {"small": small, "c_path": c_path, "busy": busy}[job["row"]](job["quick"])
+        return {"small": small, "c_path": c_path, "busy": busy, "synthetic": synthetic}[job["row"]](job["quick"])
 
 
 def with_own_c(row: Row, task: Task) -> float:
@@ -145,3 +147,50 @@ def busy(quick: bool) -> dict[str, Any]:
         with threadpool_limits(1):
             single = {"product": products(np.matmul), "fit": fit()}
     return {"quiet": quiet, "loud": loud, "single": single, "tiled": product is not np.matmul}
+
+
+# --------------------------------------------------------------------------- made data
+
+
+def synthetic(quick: bool) -> dict[str, Any]:
+    """Seconds of the fits of `benchmarks/solver.py` by the source at hand, with the solver that it takes by itself."""
+    return {"fits": {name: quickest(make, params, quick) for name, (make, params) in SYNTHETIC.items()}}
+
+
+def quickest(make: Callable[[bool], Any], params: dict[str, Any], quick: bool) -> float:
+    """The least of three fits, of those that take long of one."""
+    data, seconds = make(quick), []
+    for _ in range(1 if quick else 3):
+        seconds.append(fit(*data, **params)["seconds"])
+        if seconds[-1] > LONG:
+            break
+    return min(seconds)
+
+
+def of_classes(n_classes: int, d: int = 50, spread: float = 0.5) -> Callable[[bool], Any]:
+    """Gaussian classes of ten."""
+    return lambda quick: identities(4 if quick else n_classes, 10, d, spread)
+
+
+def of_intervals(m: int) -> Callable[[bool], Any]:
+    """Double intervals, classes of five."""
+    return lambda quick: pl.data.double_interval(8 if quick else m // 5, 5, n=500, seed=0)
+
+
+LONG = 5.0
+"""Seconds from which on a fit is not repeated."""
+SYNTHETIC: dict[str, tuple[Callable[[bool], Any], dict[str, Any]]] = {
+    "metric_c1_320k": (of_classes(80, spread=0.7), {"kernel": "metric", "base": "linear", "C": 1.0}),
+    "metric_c1_320k_easier": (of_classes(80, spread=0.5), {"kernel": "metric", "base": "linear", "C": 1.0}),
+    "metric_c1_320k_harder": (of_classes(80, spread=0.85), {"kernel": "metric", "base": "linear", "C": 1.0}),
+    "metric_c100_overlap": (of_classes(20, d=20, spread=1.0), {"kernel": "metric", "base": "linear", "C": 100.0}),
+    "double_interval_500": (of_intervals(500), {"kernel": "tensor", "base": "linear", "C": 1000.0}),
+    "double_interval_1000": (of_intervals(1000), {"kernel": "tensor", "base": "linear", "C": 1000.0}),
+    "double_interval_2500": (of_intervals(2500), {"kernel": "tensor", "base": "linear", "C": 1000.0}),
+    "tensor_gaussian_2500": (of_classes(250), {"kernel": "tensor", "base": "rbf", "C": 1.0}),
+    "tensor_squared_2500": (of_classes(250), {"kernel": "tensor", "base": "poly", "C": 1.0}),
+    "tensor_metric_gaussian_2500": (of_classes(250), {"kernel": "tensor_metric", "base": "rbf", "C": 1.0}),
+    "tensor_metric_squared_2500": (of_classes(250), {"kernel": "tensor_metric", "base": "poly", "C": 1.0}),
+    "metric_linear_2500": (of_classes(250), {"kernel": "metric", "base": "linear", "C": 1.0}),
+}
+"""Fits of `benchmarks/solver.py` by their names there."""
