@@ -138,9 +138,12 @@ def contradictions(seed: int) -> tuple[Problem, DenseOperator]:
 
 @pytest.mark.parametrize(("seed", "objective"), [(2, -600.36), (11, -45890.0)])
 def test_contradictory_weighted_pairs_come_to_an_end(seed: int, objective: float) -> None:
-    """SMO alone stays at −70 and −13,550, with gaps of 10 to 80: only the end of the central path is better."""
+    """SMO alone stays at −70 and −13,550, with gaps of 10 to 80: only the end of the central path is better.
+
+    How many steps it takes is chance: at the size of rounding every order of the pairs, and every sum, is another way.
+    """
     case, operator = contradictions(seed)
-    solution = ActiveSet().solve(case, operator)
+    solution = ActiveSet(seed=1).solve(case, operator)
     assert solution.status in (Status.CONVERGED, Status.ROUNDING)
     assert solution.gap < 0.1
     assert solution.objective == pytest.approx(objective, rel=1e-3)

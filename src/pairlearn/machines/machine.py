@@ -65,6 +65,7 @@ HARDLY = (
     "known to about tol = {tol:g}. Give a smaller tol or {harder}; where "
     "none of it helps, this kernel does not tell these pairs apart"
 )
+SLOW = "a large working set, memory that is used for the first time, or a busy machine may be the reason"
 GRACE = 2.0
 """Seconds beyond 1.2 × its time budget that a fit may take without a word."""
 CAUSE = 5.0
@@ -225,7 +226,7 @@ class PairMachine(BaseEstimator):
         late = f"{words}, after {self.fit_seconds_:.3g} s instead of {self.time_budget:g}"
         cause = f"one pass over all pairs takes {solution.pass_seconds:.2g} s"
         if CAUSE * solution.pass_seconds < self.fit_seconds_ - self.time_budget:
-            return f"{late}: {cause} only, so that a busy machine or a first fit may be the reason"
+            return f"{late}: {cause} only; {SLOW}"
         return f"{late}: {cause} here; allow more time, or train on fewer pairs"
 
     # -- using

@@ -71,13 +71,13 @@ class Thin:
         return self.S @ (self.L @ y)
 
     def weighted(self, d: Floats) -> Floats:
-        """(S L)ᵀ diag(d) (S L), (r, r): n operations, then products of examples only."""
+        """(S L)ᵀ diag(d) (S L), (r, r) column-major: n operations, then products of examples only."""
         k = len(self.L)
         W = np.zeros((k, k), order="F")
         # W is symmetric, so its transpose may be filled row by row.
         loops.products.add_weighted_gram(self.S.indptr, self.S.indices, self.S.data, d, W.T)
         if not self.triangular:
-            return np.asfortranarray(product(self.L.T, product(W, self.L)))
+            return product(self.L.T, product(W, self.L)).T
         return _after_triangle(self.L, _after_triangle(self.L, W).T)
 
 
@@ -119,7 +119,7 @@ class Columns:
         return self.G @ y
 
     def weighted(self, d: Floats) -> Floats:
-        """Gᵀ diag(d) G, (r, r), for d ≥ 0: some rows after the other, so that no scaled copy of the whole is made."""
+        """Gᵀ diag(d) G, (r, r) column-major, for d ≥ 0: in parts, so that no scaled copy of the whole is made."""
         n, roots, work = len(self), np.sqrt(d), 1.0 * len(self) * self.rank**2
         parts = evenly(n, max(-(-n // PART), SHARES if work >= SMALL else 1))
         shares = evenly(len(parts), min(SHARES, len(parts)))
@@ -131,7 +131,7 @@ class Columns:
                 sums[number] += rows.T @ rows  # a matrix with itself: half the work, and symmetric
 
         POOL.run(add, len(shares), work)
-        return np.asfortranarray(sums.sum(axis=0))
+        return sums.sum(axis=0).T
 
 
 def _after_triangle(L: Floats, W: Floats) -> Floats:

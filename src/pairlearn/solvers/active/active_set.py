@@ -91,6 +91,8 @@ class _Run:
         self.room = min(limit, len(problem))
         """Most pairs of a working set, by memory."""
         self.working = WorkingSet(operator, self.room)
+        self.rank = 0
+        """Of the Gram matrix of the last set, as far as it was looked at: that of the next is hardly less."""
         self.least_tol = self.tuning.final * options.tol
         self.inner = InnerSolver(self.tuning, self.least_tol, max(2, int(FACTORED * limit)))
         self.best, self.lowest = self.theta, np.inf
@@ -203,12 +205,13 @@ class _Run:
         give_back(max(self.taken, self.operator.passed))
         self._update_working_set(clock)
         W, p = self.working.pairs, self.problem
-        Q = Explicit(self.working.store, W, self.rng, clock.look)
+        Q = Explicit(self.working.store, W, self.rng, clock.look, self.rank)
         sub = Subproblem(Q, self.theta[W], self.v[W], p.box.take(W), p.constrained)
         if self.inner.struggles and gap <= self._rounding():
             self.inner.at_rounding += 1
         if self.inner.solve(sub, self._inner_tol(gap), clock) is Outcome.NO_ROOM:
             self.room = self.inner.room
+        self.rank = Q.rank
         if len(W) == len(p):
             self.theta[W], self.v[W], self.fresh = sub.theta, sub.v, False
         else:

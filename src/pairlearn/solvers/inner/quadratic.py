@@ -22,7 +22,7 @@ from pairlearn.linalg.cholesky import cholesky, factor_bytes
 from pairlearn.linalg.tiles import gram
 from pairlearn.operators.thin import AnyThin
 from pairlearn.solvers.clock import Look
-from pairlearn.solvers.inner.low_rank import bytes_of_search, low_rank_factor
+from pairlearn.solvers.inner.low_rank import bytes_of_search, low_rank_factor, samples
 from pairlearn.types import Floats, Ints
 
 
@@ -52,13 +52,18 @@ class Explicit(Quadratic):
     """The Gram matrix of a working set: the leading n × n part of a contiguous store, `pairs` (n,) are its rows.
 
     With `rng` it is looked at, once and only when asked, whether its rank is low; without it never counts as low.
-    `look` looks at the clock while factors are made.
+    `look` looks at the clock while factors are made. `rank` is known to be the least, from sets before.
     """
 
     def __init__(
-        self, store: Floats, pairs: Ints, rng: np.random.Generator | None = None, look: Look | None = None
+        self,
+        store: Floats,
+        pairs: Ints,
+        rng: np.random.Generator | None = None,
+        look: Look | None = None,
+        rank: int = 0,
     ) -> None:
-        self.store, self.pairs, self._rng, self.look = store, pairs, rng, look
+        self.store, self.pairs, self._rng, self.look, self.rank = store, pairs, rng, look, rank
         self.searched = 0
         """Bytes that the look at its rank took."""
 
@@ -73,8 +78,10 @@ class Explicit(Quadratic):
         """G with Q = GGᵀ, (n, r), where r ≤ n/2, else None."""
         if self._rng is None:
             return None
-        G = low_rank_factor(self.view, self._rng)
-        self.searched = bytes_of_search(len(self.pairs), None if G is None else G.shape[1])
+        n, least = len(self.pairs), self.rank
+        G = low_rank_factor(self.view, self._rng, least, self.look)
+        self.rank = max(least, *samples(n, least), 0) if G is None else G.shape[1]
+        self.searched = bytes_of_search(n, None if G is None else self.rank, least)
         return G
 
     def exact(self) -> Explicit:
@@ -155,7 +162,7 @@ class _Dense(Factor):
 
     def __init__(self, Q: Floats, D: Floats, look: Look | None) -> None:
         self.D = D
-        self.L = np.array(Q, order="F")
+        self.L = np.array(Q.T, order="F")  # symmetric: row by row, which takes a tenth of the time across them
         self.L[np.diag_indices(len(D))] += D
         if not cholesky(self.L, look=look):
             raise np.linalg.LinAlgError("the working set's Gram matrix is not positive semidefinite")

@@ -12,8 +12,9 @@ from pairlearn.operators.sandwich import Sandwich
 from pairlearn.types import Floats, Ints, Precision
 
 TWICE = (
-    "the splitting solver takes every pair once, and some of these occur twice, or in both orders, as draws do; drop "
-    'the repetitions (draws="drop"), or choose solver="active_set"'
+    "the splitting solver takes every pair once, and some of these occur twice, or in both orders, as draws do; give "
+    'them once, with sample_weight in place of copies (a ranker leaves draws out by draws="drop"), or choose '
+    'solver="active_set"'
 )
 REFLEXIVE = 'reflexive pairs have no place in an antisymmetric matrix; drop them, or choose solver="active_set"'
 
