@@ -151,12 +151,13 @@ def run_fully(names: list[str], without: list[str], again: list[str], store: Pat
         forced = [part for part in wanted if part.startswith("forced")]
         for group in [*([part] for part in wanted if part not in forced), forced]:
             mine = parts.get("ours", {})
+            if group is forced and mine.get("seconds", 0.0) > SHORT:
+                # What hangs on chance is little beside such a fit: it counts itself.
+                group = forced = [part for part in forced if part != "forced auto"]
             if not group or (group != ["ours"] and name not in SPECIAL and "C" not in mine):
                 continue
-            if mine.get("seconds", 0.0) > SHORT:  # what hangs on chance is little beside such a fit: it counts itself
-                group = [part for part in group if part != "forced auto"]
             jobs = [job_of(name, part, mine, quick=False) for part in group]
-            parts.update(zip(group, in_turn(jobs) if group == forced else measured(jobs), strict=True))
+            parts.update(zip(group, in_turn(jobs) if group is forced else measured(jobs), strict=True))
             for part in group:
                 print(f"{name} {part}: {short(parts[part])}", flush=True)
             store.parent.mkdir(exist_ok=True)

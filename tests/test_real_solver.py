@@ -151,9 +151,12 @@ def test_a_run_resumes_and_measures_parts_again(tmp_path: Path, monkeypatch: pyt
 
 def test_the_choice_of_a_long_row_is_measured_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = {"status": "converged", "seconds": 6.0, "C": 7.0, "objective": -1.0}
-    monkeypatch.setattr(real_solver, "measured", lambda jobs: [found] * len(jobs))
+    asked: list[int] = []
+    monkeypatch.setattr(real_solver, "measured", lambda jobs: asked.append(len(jobs)) or [found] * len(jobs))
     name, rows = FITS[0].name, dict[str, Any]()
-    real_solver.run_fully([name], ["old", "libsvm", "linear"], [], tmp_path / "real.json", rows)
+    for _ in range(2):
+        real_solver.run_fully([name], ["old", "libsvm", "linear"], [], tmp_path / "real.json", rows)
+    assert asked == [1, real_solver.ROUNDS * (len(real_solver.FORCED) - 1)]
     assert set(rows[name]) == {"ours", *(f"forced {path}" for path in real_solver.FORCED if path != "auto")}
     rows[name]["forced smo"] = {**found, "seconds": 4.0}
     assert choice(rows[name]) == 1.5

@@ -33,12 +33,12 @@ TILE = 4096
 
 
 def samples(n: int, least: int = 0) -> list[int]:
-    """Sizes of samples that are tried on n pairs whose rank is at least so much: none beyond 0.6 n.
+    """Sizes of samples that are tried on n pairs whose rank is at least so much: larger ones, none beyond 0.6 n.
 
-    >>> samples(2000), samples(2000, least=600)
+    >>> samples(2000), samples(2000, least=512)
     ([256, 512, 1024], [1024])
     """
-    return [size for size in SIZES if least <= size <= 0.6 * n]
+    return [size for size in SIZES if least < size <= 0.6 * n]
 
 
 def low_rank_factor(
@@ -69,7 +69,7 @@ def low_rank_factor(
 def bytes_of_search(n: int, rank: int | None, least: int = 0) -> int:
     """What `low_rank_factor` takes on its way to this rank, or to none: a corner, its factor, rows of the sample."""
     tried = samples(n, least)
-    size = max(tried, default=0) if rank is None else next((size for size in tried if size >= rank), 0)
+    size = max(tried, default=0) if rank is None else next((size for size in tried if size > rank), 0)
     return 8 * size * (2 * size + n)
 
 
