@@ -14,6 +14,7 @@ import pairlearn as pl
 from pairlearn import loops
 from pairlearn.errors import InputError, TooLargeError
 from pairlearn.kernels import FromFunction, Gaussian, Gram, Kernel, Linear, Polynomial
+from pairlearn.operators import source as sources
 from pairlearn.operators.base import PairOperator
 from pairlearn.operators.blocked import BlockedOperator
 from pairlearn.operators.build import build
@@ -22,7 +23,7 @@ from pairlearn.operators.form import PairForm, Sums
 from pairlearn.operators.plan import check_budget, make_plan
 from pairlearn.operators.product import FEW_PAIRS, ProductOperator, SumOperator
 from pairlearn.operators.rows import PairRows
-from pairlearn.operators.source import Source
+from pairlearn.operators.source import Source, TwoSources, _nonzeros, folded_cells
 from pairlearn.pair_kernels import CATALOG, PairKernel
 from pairlearn.pairs import Pairs
 from pairlearn.testing import check_operator
@@ -160,6 +161,84 @@ def test_forms_give_the_weighted_sum_of_kernels(name: str) -> None:
     np.testing.assert_allclose(values(form, E), expected, rtol=1e-9, atol=tolerance)
     np.testing.assert_allclose(values(form.dense(), E), expected, rtol=1e-9, atol=tolerance)
     np.testing.assert_allclose(values(form.collapsed(X, X), probe), expected, rtol=1e-9, atol=tolerance)
+
+
+def crowd(others: int) -> tuple[PairRows, np.ndarray]:
+    """So many pairs that a matrix of all sums takes little more: repeated, mirrored and reflexive ones, some with 0."""
+    random = np.random.default_rng(5)
+    left, right = random.integers(0, min(M, others), (2, 700))
+    more = random.integers(0, M, 700), random.integers(0, others, 700)
+    sides = np.concatenate([left, right, left, more[0]]), np.concatenate([right, left, right, more[1]])
+    theta = np.where(random.random(2800) < 0.1, 0.0, random.normal(size=2800))
+    assert folded_cells(theta, (M, others)) == M * others
+    return PairRows(*sides), theta
+
+
+@pytest.fixture
+def folding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few coefficients and few examples are served as many are."""
+    monkeypatch.setattr(sources, "MANY", 0)
+    monkeypatch.setattr(sources, "LITTLE", 0)
+
+
+def is_exactly(matrix: np.ndarray | None, sign: int) -> bool:
+    return matrix is None or np.array_equal(matrix, sign * matrix.T)
+
+
+@pytest.mark.usefixtures("folding")
+@pytest.mark.parametrize("name", TABLES)
+def test_many_pairs_are_summed_up_and_folded_to_features_at_once(name: str) -> None:
+    """Against the formula at new examples; symmetric, or antisymmetric, to the last bit."""
+    (table,), (pairs, theta) = pl.pair_kernel(name).on(Linear()).tables or (), crowd(M)
+    form = source_of(Linear(), "features").form(table, pairs, theta)
+    probe, (a, b) = rng.normal(size=(6, D)), np.divmod(np.arange(36), 6)
+    K = probe @ X.T
+    four = (K[np.ix_(side, column.astype(int))] for side in (a, b) for column in (pairs.left, pairs.right))
+    expected = (FORMULAS[name](*four) @ theta).reshape(6, 6)
+    found = form.at_left(probe)[:, None] + form.at_right(probe)
+    found += 0.0 if form.cross is None else probe @ form.cross @ probe.T
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-11 * np.abs(expected).max())
+    weights = dict(table.terms)
+    straight, swapped = (weights.get(term, 0.0) for term in (("ac", "bd"), ("ad", "bc")))
+    assert straight != swapped or is_exactly(form.cross, 1)
+    assert name != "wedge" or is_exactly(form.cross, -1)
+    assert is_exactly(form.left.square, 1)
+    assert is_exactly(form.right.square, 1)
+    assert all(held is None or held.shape == (D, D) for held in (form.cross, form.left.square, form.right.square))
+
+
+@pytest.mark.usefixtures("folding")
+@pytest.mark.parametrize("name", TABLES)
+def test_many_pairs_of_two_tables_are_folded_to_features_at_once(name: str) -> None:
+    """Against the formula with ad = bc = 0; left and right examples differ in number and in features."""
+    Y, base = rng.normal(size=(50, D + 2)), Linear()
+    (table,), (pairs, theta) = pl.pair_kernel(name).on(base).tables or (), crowd(len(Y))
+    form = TwoSources(Source(base, X, None, X), Source(base, Y, None, Y)).form(table, pairs, theta)
+    E, F, (a, b) = rng.normal(size=(6, D)), rng.normal(size=(5, D + 2)), np.divmod(np.arange(30), 5)
+    ac, bd = (E @ X.T)[np.ix_(a, pairs.left.astype(int))], (F @ Y.T)[np.ix_(b, pairs.right.astype(int))]
+    expected = (FORMULAS[name](ac, np.zeros_like(ac), np.zeros_like(bd), bd) @ theta).reshape(6, 5)
+    found = form.at_left(E)[:, None] + form.at_right(F)
+    found += 0.0 if form.cross is None else E @ form.cross @ F.T
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-11 * np.abs(expected).max())
+    assert is_exactly(form.left.square, 1)
+    assert is_exactly(form.right.square, 1)
+
+
+@pytest.mark.usefixtures("folding")
+@pytest.mark.parametrize("name", TABLES)
+def test_product_operator_over_features_of_many_pairs(name: str) -> None:
+    (table,), (pairs, _) = pl.pair_kernel(name).on(Linear()).tables or (), crowd(M)
+    operator = ProductOperator(table, source_of(Linear(), "features"), pairs.left, pairs.right)
+    check_operator(operator, explicit(name, X @ X.T, pairs.left, pairs.right))
+
+
+@given(n=st.integers(0, 200), most=st.integers(1, 50), share=st.floats(0, 1), seed=st.integers(0, 2**16))
+def test_non_zeros_come_in_order_and_few_at_once(n: int, most: int, share: float, seed: int) -> None:
+    values = (np.random.default_rng(seed).random(n) < share).astype(float)
+    parts = list(_nonzeros(values, most))
+    np.testing.assert_array_equal(np.concatenate(parts), np.nonzero(values)[0])
+    assert all(len(part) <= most for part in parts)
+    assert len(parts) <= 1 + 2 * np.count_nonzero(values) / most
 
 
 @pytest.mark.parametrize("form", ["gram", "features", "anew"])

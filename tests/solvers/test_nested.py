@@ -93,7 +93,7 @@ def test_a_subset_stands_for_all_pairs() -> None:
     once = Problem(y, np.minimum(y, 0.0), np.maximum(y, 0.0), total=0.0)
     many = Problem(np.repeat(y, 12), np.repeat(once.lower, 12), np.repeat(once.upper, 12), total=0.0)
     whole = ActiveSet(tol=1e-9).solve(many, DenseOperator(np.kron(K, np.ones((12, 12)))))
-    part = ActiveSet(tol=1e-9).solve(taken(many, np.array([0, 12]), 1 / 12), DenseOperator(K))
+    part = ActiveSet(tol=1e-9).solve(taken(many, np.array([0, 12])), DenseOperator(K))
     assert part.objective == pytest.approx(whole.objective)
     assert part.bias == pytest.approx(whole.bias, abs=1e-6)
 
@@ -354,7 +354,7 @@ def test_another_way_goes_on_where_the_active_set_takes_too_long(monkeypatch: py
     monkeypatch.setattr(
         choice.Way,
         "would_have_saved",
-        lambda self, spent, step, whole: isinstance(self.solver, Splitting) and step.iteration == 3,
+        lambda self, climb, step: isinstance(self.solver, Splitting) and step.iteration == 3,
     )
     found = Auto(active).solve(problem, operator, None, lines.append)
     assert (plain.path, found.path) == ("active set", "active set, splitting")

@@ -15,7 +15,8 @@ from pairlearn.kernels import Linear
 from pairlearn.operators.build import build
 from pairlearn.operators.product import FeatureOperator
 from pairlearn.operators.thin import Columns, _square
-from pairlearn.solvers import ActiveSet, Newton, PlainSMO, Problem, Progress, Solution, Status
+from pairlearn.solvers import ActiveSet, Auto, Newton, PlainSMO, Problem, Progress, Solution, Status, choice, interior
+from pairlearn.solvers.active.nested import taken
 from pairlearn.solvers.clock import Clock
 from pairlearn.solvers.newton import Size, equations
 from pairlearn.solvers.newton.constant import Moments, constant
@@ -143,8 +144,9 @@ def test_a_constant_is_found_where_it_is_the_optimum_and_only_there(n: int, shar
     if found is None:
         assert optimum > least * (1 - 1e-9)
     else:
-        assert is_feasible(found, problem)
-        np.testing.assert_allclose(Z.T @ found, 0.0, atol=1e-9 * np.abs(found).sum())
+        theta = found.theta
+        assert is_feasible(theta, problem)
+        np.testing.assert_allclose(Z.T @ theta, 0.0, atol=1e-9 * np.abs(theta).sum())
         assert optimum == pytest.approx(least, rel=1e-3)
 
 
@@ -176,6 +178,65 @@ def test_crowded_ramps_end_with_the_constant_that_they_are_a_sign_of() -> None:
     assert found.gap <= 1e-8
     assert found.spread <= 1e-8
     assert found.objective == pytest.approx(exact.objective, rel=1e-6)
+
+
+# --------------------------------------------------------------------------- at once, after a look
+
+
+def by_features(monkeypatch: pytest.MonkeyPatch, least: float = 1.0) -> Auto:
+    """The choice, where Newton's method on few features is surely the shortest way if classes overlap."""
+    monkeypatch.setattr(interior, "seconds_needed", lambda problem, size: 1e9)
+    monkeypatch.setattr(choice, "LEAST", 1e9 * least)
+    return Auto(ActiveSet(tol=1e-4))
+
+
+def test_classes_that_overlap_go_to_newton_after_a_look_and_those_apart_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, Z = problem_of("classes", 3000, np.random.default_rng(7))
+    y = np.sign(Z[:, 0])
+    apart = Problem(y, np.minimum(1e4 * y, 0.0), np.maximum(1e4 * y, 0.0), total=0.0)
+    away = Z + 3.0 * y[:, None] * np.eye(5)[0]
+    solver = by_features(monkeypatch)
+    for each, features, path in ((problem, Z, "look, Newton's method, active set"), (apart, away, "active set")):
+        found = solver.solve(each, FeatureOperator(features))
+        exact = ActiveSet(tol=1e-6).solve(each, FeatureOperator(features))
+        assert (found.path, found.status) == (path, Status.CONVERGED)
+        assert found.objective == pytest.approx(exact.objective, rel=1e-5)
+        assert [line.iteration for line in found.history] == list(range(len(found.history)))
+
+
+def test_where_newton_is_lost_after_a_look_the_active_set_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, Z = problem_of("classes", 3000, np.random.default_rng(7))
+    monkeypatch.setattr(Newton, "_crowded", lambda self, problem, size, on_ramps: True)
+    found = by_features(monkeypatch).solve(problem, FeatureOperator(Z))
+    exact = ActiveSet(tol=1e-6).solve(problem, FeatureOperator(Z))
+    assert (found.path, found.status) == ("active set", Status.CONVERGED)
+    assert found.objective == pytest.approx(exact.objective, rel=1e-5)
+
+
+def test_a_constant_of_the_look_is_proved_for_all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, Z = rare(3000, 0.05, np.random.default_rng(6))
+    found = by_features(monkeypatch).solve(problem, FeatureOperator(Z))
+    exact = ActiveSet(tol=1e-6).solve(problem, FeatureOperator(Z))
+    assert (found.path, found.status) == ("nested subsets, constant", Status.CONVERGED)
+    assert found.objective == pytest.approx(exact.objective, rel=1e-6)
+
+
+def test_ctrl_c_during_the_look_leaves_a_feasible_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, Z = problem_of("classes", 3000, np.random.default_rng(7))
+    found = by_features(monkeypatch).solve(problem, FeatureOperator(Z), None, lambda line: line.n_pairs < 3000)
+    assert found.status == Status.INTERRUPTED
+    assert is_feasible(found.coefficients, problem)
+
+
+def test_c_of_a_subset_begins_the_proof_for_all_pairs() -> None:
+    problem, Z = rare(3000, 0.05, np.random.default_rng(6))
+    part = taken(problem, np.arange(0, 3000, 2))
+    first = constant(part, Columns(Z[::2]), Clock.start())
+    assert first is not None
+    found, cold = (constant(problem, Columns(Z), Clock.start(), c) for c in (first.c, None))
+    assert found is not None
+    assert cold is not None
+    np.testing.assert_allclose(found.theta, cold.theta, atol=1e-6)
 
 
 # --------------------------------------------------------------------------- stops and starts

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -52,6 +53,91 @@ class Sums:
     def total(self) -> float:
         """Σθ."""
         return float(self.r.sum())
+
+    def mixed(self, straight: float, swapped: float, own: Floats) -> Matrix:
+        """straight·A + swapped·Aᵀ + diag(own)."""
+        if isinstance(self.A, np.ndarray):
+            return Mixed(self.A, straight, swapped, own)
+        # The sum of A and Aᵀ with equal weights is symmetric bit by bit.
+        mixed = straight * self.A + swapped * self.A.T if straight != swapped else straight * (self.A + self.A.T)
+        return sparse.csr_array(mixed + sparse.diags_array(own))
+
+    def scaled(self, straight: float) -> Matrix:
+        """straight·A; a dense A is overwritten by it."""
+        if isinstance(self.A, np.ndarray):
+            return np.multiply(self.A, straight, out=self.A)
+        return straight * self.A
+
+    def left(self, square: float, line: float) -> SideForm:
+        """e ↦ square·eᵀdiag(r)e + line·r·e."""
+        return _of_one_side(self.r, square, line)
+
+    def right(self, square: float, line: float) -> SideForm:
+        """e ↦ square·eᵀdiag(s)e + line·s·e."""
+        return _of_one_side(self.s, square, line)
+
+    def line(self, own: Floats) -> Floats:
+        """A number per example as one per entry of e."""
+        return own
+
+
+@dataclass(frozen=True)
+class FoldedSums:
+    """Sums over features Z of left and W of right examples: what a form over these needs of θ.
+
+    A is never mixed with its transpose: that is done to B = ZᵀAW, `folded`, which is as small as features are few.
+    """
+
+    sums: Sums
+    Z: Floats
+    W: Floats
+
+    @cached_property
+    def folded(self) -> Floats:
+        """ZᵀAW."""
+        return product(self.Z.T, product(self.sums.A, self.W))
+
+    @property
+    def r(self) -> Floats:
+        """A·1."""
+        return self.sums.r
+
+    @property
+    def s(self) -> Floats:
+        """Aᵀ·1."""
+        return self.sums.s
+
+    @property
+    def total(self) -> float:
+        """Σθ."""
+        return self.sums.total
+
+    def mixed(self, straight: float, swapped: float, own: Floats) -> Floats:
+        """Zᵀ(straight·A + swapped·Aᵀ + diag(own))Z; with equal weights symmetric bit by bit, as that sum is."""
+        mixed = _weighted_gram(self.Z, own)
+        if straight or swapped:
+            B = self.folded
+            mixed += straight * B + swapped * B.T if straight != swapped else straight * (B + B.T)
+        return mixed
+
+    def scaled(self, straight: float) -> Floats:
+        """straight·ZᵀAW."""
+        return straight * self.folded
+
+    def left(self, square: float, line: float) -> SideForm:
+        """e ↦ square·eᵀZᵀdiag(r)Ze + line·Zᵀr·e."""
+        return SideForm(_weighted_gram(self.Z, square * self.r) if square else None, self.Z.T @ (line * self.r))
+
+    def right(self, square: float, line: float) -> SideForm:
+        """e ↦ square·eᵀWᵀdiag(s)We + line·Wᵀs·e."""
+        return SideForm(_weighted_gram(self.W, square * self.s) if square else None, self.W.T @ (line * self.s))
+
+    def line(self, own: Floats) -> Floats:
+        """A number per example as one per feature."""
+        return self.Z.T @ own
+
+
+AnySums = Sums | FoldedSums
 
 
 @dataclass(frozen=True)
@@ -128,35 +214,30 @@ class PairForm:
     constant: float
 
     @classmethod
-    def of(cls, table: Table, sums: Sums) -> PairForm:
+    def of(cls, table: Table, sums: AnySums) -> PairForm:
         """The form of Σ_k θ_k K(·, (left_k, right_k)) over rows of kernel values with as many examples as A has rows.
 
         Σ θ ac·bd = e_aᵀ A e_b,  Σ θ ac·bc = e_aᵀ diag(r) e_b,  Σ θ ac·ad = e_aᵀ ½(A + Aᵀ) e_a,
         Σ θ ac² = e_aᵀ diag(r) e_a,  Σ θ ac = r·e_a. A dense A becomes A + Aᵀ where nothing else is asked for.
+        Folded sums give the same over features.
         """
         w = dict(table.terms)
-        A, r, s = sums.A, sums.r, sums.s
+        r, s = sums.r, sums.s
 
         def get(*names: str) -> float:
             return w.get(names, 0.0)
 
         symmetric = get("ac", "bd") == get("ad", "bc")
-        whole = isinstance(A, np.ndarray)
-        if whole and symmetric:
-            add_transpose(A)
+        if paired := symmetric and isinstance(sums, Sums) and isinstance(sums.A, np.ndarray):
+            add_transpose(sums.A)
 
         def matrix(straight: float, swapped: float, on_left: float, on_right: float) -> Matrix | None:
             if not (straight or swapped or on_left or on_right):
                 return None
-            own = on_left * r + on_right * s
-            if whole:
-                return Mixed(A, straight, 0.0 if symmetric else swapped, own)
-            # The sum of A and Aᵀ with equal weights is symmetric bit by bit.
-            mixed = straight * A + swapped * A.T if straight != swapped else straight * (A + A.T)
-            return sparse.csr_array(mixed + sparse.diags_array(own))
+            return sums.mixed(straight, 0.0 if paired else swapped, on_left * r + on_right * s)
 
         def side(half: float, squares: tuple[float, float], lines: tuple[float, float]) -> SideForm:
-            return SideForm(matrix(half, half, *squares), lines[0] * r + lines[1] * s)
+            return SideForm(matrix(half, half, *squares), sums.line(lines[0] * r + lines[1] * s))
 
         at_left = 0.5 * get("ac", "ad"), (get("ac", "ac"), get("ad", "ad")), (get("ac"), get("ad"))
         at_right = 0.5 * get("bc", "bd"), (get("bc", "bc"), get("bd", "bd")), (get("bc"), get("bd"))
@@ -169,22 +250,18 @@ class PairForm:
         )
 
     @classmethod
-    def of_two_tables(cls, table: Table, sums: Sums) -> PairForm:
+    def of_two_tables(cls, table: Table, sums: AnySums) -> PairForm:
         """The same for two domains, over rows of kernel values with left and with right examples: ad = bc = 0."""
         w = dict(table.apart().terms)
 
-        def side(name: str, r: Floats) -> SideForm:
-            square = w.get((name, name), 0.0)
-            return SideForm(sparse.diags_array(square * r).tocsr() if square else None, w.get((name,), 0.0) * r)
+        def get(*names: str) -> float:
+            return w.get(names, 0.0)
 
-        straight, A = w.get(("ac", "bd"), 0.0), sums.A
-        if isinstance(A, np.ndarray):
-            A *= straight
         return cls(
-            cross=None if not straight else A if isinstance(A, np.ndarray) else straight * A,
-            left=side("ac", sums.r),
-            right=side("bd", sums.s),
-            constant=w.get((), 0.0) * sums.total,
+            cross=sums.scaled(get("ac", "bd")) if get("ac", "bd") else None,
+            left=sums.left(get("ac", "ac"), get("ac")),
+            right=sums.right(get("bd", "bd"), get("bd")),
+            constant=get() * sums.total,
         )
 
     def __add__(self, other: PairForm) -> PairForm:
@@ -230,6 +307,17 @@ def fold(matrix: Matrix, Z: Floats | None, W: Floats | None) -> Matrix:
     folded = matrix if W is None else _product(matrix, W)
     folded = folded if Z is None else _product(folded.T, Z).T
     return 0.5 * (folded + folded.T) if Z is W and Z is not None and _is_symmetric(matrix) else folded
+
+
+def _weighted_gram(Z: Floats, own: Floats) -> Floats:
+    """Zᵀ diag(own) Z, symmetric bit by bit."""
+    folded = product((Z * own[:, None]).T, Z)
+    return 0.5 * (folded + folded.T)
+
+
+def _of_one_side(r: Floats, square: float, line: float) -> SideForm:
+    """e ↦ square·eᵀdiag(r)e + line·r·e."""
+    return SideForm(sparse.diags_array(square * r).tocsr() if square else None, line * r)
 
 
 def _product(matrix: Matrix, Z: Floats) -> Floats:

@@ -20,7 +20,7 @@ from pairlearn.operators.fill import blocks_of
 from pairlearn.operators.form import ROWS, Matrix, Mixed, PairForm, SideForm, factor, is_few, slices, times
 from pairlearn.operators.rows import PairRows, diagonal_by_parts
 from pairlearn.operators.sandwich import Sandwich, sandwich_of
-from pairlearn.operators.source import PER_SUM, AnySource, Source
+from pairlearn.operators.source import PER_SUM, AnySource, Source, folded_cells
 from pairlearn.operators.thin import AnyThin, Columns, beside, thin_size, thin_table
 from pairlearn.pair_kernels import Table
 from pairlearn.pairs import Triangle
@@ -95,9 +95,16 @@ class ProductOperator(Divisible):
         """The quadratic form of these coefficients over the rows of examples."""
         form = self.source.form(self.table, self.pairs, coefficients, little=True)
         by_loop = isinstance(form.cross, (np.ndarray, Mixed)) and self.source.left.features is None
-        most = max(self.source.left.summed, self.source.right.summed)
-        self.passes(0 if by_loop else PER_SUM * min(int(np.count_nonzero(coefficients)), most))
+        self.passes(0 if by_loop else self._summing(coefficients))
         return form
+
+    def _summing(self, coefficients: Floats) -> int:
+        """Bytes while coefficients are summed up: a matrix of all and its product with features, or some at a time."""
+        left, right = self.source.left, self.source.right
+        cells = folded_cells(coefficients, (left.n_examples, right.n_examples))
+        if cells and left.features is not None and right.features is not None:
+            return 8 * (cells + max(left.n_examples * right.features.shape[1], left.features.size, right.features.size))
+        return PER_SUM * min(int(np.count_nonzero(coefficients)), max(left.summed, right.summed))
 
     def spread(self, told: PairForm) -> Iterator[tuple[int, Floats]]:
         form, E, F = told, self.source.left.rows, self.source.right.rows

@@ -1,10 +1,11 @@
 """Which solver when: by what is known before the first step, and by what subsets of the pairs show.
 
-Before the first step the number of features is known: with few of them all pairs go to the interior point or Newton's
-method at once, for no other way is surely shorter. Otherwise the pairs are climbed by nested subsets, and after each of
-them the ways to go on are compared by their expected seconds: counted operations, of the steps that the last subset
-took among them, over fixed rates, so that the same problem goes the same way every time. A subset, or the whole, that
-takes longer than another way would have is left for it. Whoever takes over starts where the subsets ended.
+Before the first step the number of features is known: with few of them all pairs go to the interior point at once, for
+no other way is surely shorter. Otherwise the pairs are climbed by nested subsets, and after each of them the ways to go
+on are compared by their expected seconds: counted operations, of the steps that the last subset took among them, over
+fixed rates, so that the same problem goes the same way every time. A subset that takes so long that what follows it
+would take longer than another way, and a whole that takes longer than that, are left for it. Whoever takes over starts
+where the subsets ended. A subset whose best function is a constant has the same looked for on all pairs.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ import numpy as np
 from pairlearn.operators.base import PairOperator
 from pairlearn.solvers import interior, splitting
 from pairlearn.solvers.active.active_set import ActiveSet
-from pairlearn.solvers.active.nested import Climb
+from pairlearn.solvers.active.nested import PROBES, Climb
 from pairlearn.solvers.certificate import best_share
 from pairlearn.solvers.interior import Interior
-from pairlearn.solvers.newton import Newton, Size
+from pairlearn.solvers.newton import Newton, Size, proven
+from pairlearn.solvers.newton.constant import constant
 from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status
 from pairlearn.solvers.splitting import Splitting
 from pairlearn.solvers.tuning import FACTORS, RATES, factor_seconds
@@ -31,10 +33,13 @@ LEAST = 3000
 (MNIST in 30 dimensions, metric kernel, C = 1) where a second is good for 10⁹ numbers, and less for easy problems."""
 
 SURE = 2.0
-"""Times this least up to which all pairs go to the interior point or Newton's method at once: what is lost where
-classes hardly overlap is little beside what is saved where they do. 16,000 matches of teams by the interior point .11 s
-(1.25 times the least), with an active set first .2 s; MNIST in 30 dimensions by Newton's method 2.1 s instead of 6.7
-with 319,600 pairs (1.2), but .7 instead of .4 with 44,850 (2.5)."""
+"""Times this least up to which few features are surely the shortest way where classes overlap: MNIST in 30 dimensions
+by Newton's method 2.1 s instead of 6.7 with 319,600 pairs (1.2), but .7 instead of .4 with 44,850 (2.5). The interior
+point begins at once then: what is lost where classes are apart is little beside what is saved (16,000 matches of teams
+.11 s, with an active set first .2 s)."""
+LOOKED, LOOK = 16, 0.08
+"""Pairs per feature that tell whether classes overlap, and share of Newton's time that they may take: with 3.1 million
+pairs of classes far apart he took 20 s, an active set 6."""
 SHARE = 0.05
 """Pairs per cell of their matrix from which on splitting serves: with nearly all cells held at 0 it stands still."""
 PART = 0.3
@@ -64,9 +69,8 @@ class Way:
 
     seconds: float
     solver: Interior | Newton | Splitting
-    sure: float = 0.0
-    """Times the least that an active set takes, up to which this way is taken without a look at subsets: what it may
-    lose where classes hardly overlap is little beside what it saves where they do."""
+    sure: bool = False
+    """Whether few features make it the shortest way wherever classes overlap."""
     factors: bool = False
     """Whether it ends with a factor of the free pairs, however many these are."""
 
@@ -80,21 +84,24 @@ class Way:
         if isinstance(self.solver, Splitting):
             return self.seconds < max(FACTORS * climb.factoring, climb.climbing / STRAY)
         if self.factors:
-            overlaps = climb.guess is not None and climb.guess.overlaps
-            return overlaps and climb.factoring < np.inf and self.seconds < climb.climbing
+            return climb.overlaps and climb.factoring < np.inf and self.seconds < climb.climbing
         return self.seconds < climb.expected
 
     def has_time(self, climb: Climb) -> bool:
         """Whether the time that is left is enough to get somewhere: splitting knows little before its last steps."""
         return not climb.clock.ends or climb.clock.left >= PART * self.seconds
 
-    def would_have_saved(self, spent: float, step: Progress, *, whole: bool) -> bool:
-        """The same of an active set that took so many seconds and stands at this step, of the whole or of a subset."""
+    def would_have_saved(self, climb: Climb, step: Progress) -> bool:
+        """The same of an active set that stands at this step, of the whole or of a subset.
+
+        A subset that took so long already has larger ones and the whole after it, each of which takes longer.
+        """
+        whole, spent = step.n_pairs == len(climb.problem), climb.spent
         if isinstance(self.solver, Splitting):
             return whole and self.seconds < FACTORS * factor_seconds(step.working_set)
         if self.factors:
             return whole and step.n_support > 2 * step.working_set and self.seconds < UNCOUNTED * spent
-        return self.seconds < spent
+        return self.seconds < (spent if whole else climb.after(climb.spent_on(step.n_pairs), step.n_pairs))
 
 
 @dataclass(frozen=True)
@@ -125,21 +132,44 @@ class Auto:
     ) -> Solution:
         """Coefficients for this problem by the way that suits it."""
         ways = list(self.ways(problem, operator))
-        least = RATES.seconds(0.0, LEAST * len(problem))
         for way in ways:
-            if type(way.solver).__name__ == self.begun or (start is None and way.seconds <= way.sure * least):
+            at_once = start is None and way.sure and isinstance(way.solver, Interior)
+            if type(way.solver).__name__ == self.begun or at_once:
                 return way.solver.solve(problem, operator, start, callback)
         climb = Climb(self.active, problem, operator, callback)
         start = climb.resumed(start, self.reached)
         found = self._split_at_once(climb, ways, start) if climb.guess is None else None
-        if found is not None:
-            return found
+        sure = next((way for way in ways if way.sure and way.has_time(climb)), None)
+        if found is None and sure is not None and start is None and climb.guess is None and climb.status is None:
+            found = self._by_features(climb, sure)
+            ways.remove(sure)
+        return found or self._climbed(climb, ways, start)
+
+    def _by_features(self, climb: Climb, way: Way) -> Solution | None:
+        """Newton's method at once, if some pairs per feature show that classes overlap; None if not, or if lost."""
+        size = climb.operator.thin_size()
+        assert size is not None
+        few = min(max(LOOKED * size[1], PROBES[0]), climb.next_size)
+        if not climb.look(few, LOOK * way.seconds) or climb.status is not None:
+            return None
+        found = self._constant(climb, few) or _taken_over(climb, way, None, "look")
+        return None if found.status is Status.STALLED else found
+
+    def _climbed(self, climb: Climb, ways: list[Way], start: Floats | None) -> Solution:
+        """Subset by subset, until another way is shorter or all pairs are reached."""
         late = self._watch(climb, ways)
-        while start is None and climb.goes_on and self._many_bounded(problem):
+        while start is None and climb.goes_on and self._many_bounded(climb.problem):
             climb.advance()
+            if climb.guess is not None and not late and climb.status is None:
+                even = self._constant(climb, climb.guess.size, climb.guess.n_free)
+                if even is not None:
+                    return even
             better = late or [way for way in ways if way.saves(climb) and way.has_time(climb)]
             if better and climb.status is None:
-                return _taken_over(climb, min(better, key=seconds_of), start)
+                best = min(better, key=seconds_of)
+                found = _taken_over(climb, best, start)
+                lost = isinstance(best.solver, Newton) and found.status is Status.STALLED
+                return self._climbed(climb, [way for way in ways if way is not best], None) if lost else found
         found = climb.ended(start)
         return _taken_over(climb, min(late, key=seconds_of), found.coefficients) if climb.relay.left else found
 
@@ -163,20 +193,39 @@ class Auto:
             mended, n_free = promise(climb.problem, climb.operator, start)
             if split.seconds < FACTORS * factor_seconds(n_free):
                 return _taken_over(climb, split, mended, "warm start")
-        least, most = PROBED
+        (least, most), thin = PROBED, climb.operator.thin_size()
         free = NEARLY * (3.0 * split.seconds / FACTORS * RATES.products) ** (1 / 3)
-        if least <= len(climb.problem) <= most and climb.foresees(free):
+        possible = thin is None or free <= thin[1]  # there are hardly more free pairs than features
+        if possible and least <= len(climb.problem) <= most and climb.foresees(free):
             return _taken_over(climb, split, start, "probe")
         return None
+
+    def _constant(self, climb: Climb, few: int, n_free: float = np.inf) -> Solution | None:
+        """A constant function, if that is the best one of all pairs and of a subset, with so many free ones.
+
+        Where another function is better there are hardly more of these than features.
+        """
+        size = climb.operator.thin_size()
+        if size is None or size[0] != size[1] or n_free <= size[1] + 1:
+            return None
+        needed = interior.bytes_needed(climb.problem, size, self.active.tuning)
+        if needed > self.active.memory:
+            return None
+        part, form = climb.subset(few)
+        proof = None if form is None else constant(part, form, climb.clock)
+        if proof is None:
+            return None
+        start = np.zeros(len(climb.problem)) if climb.guess is None else climb.guess.theta
+        found = proven(self.active, climb.problem, climb.operator, start, climb.clock, proof.c)
+        return found and climb.relay.whole(found, f"nested subsets, {found.path}", max(climb.taken, needed))
 
     def _watch(self, climb: Climb, ways: list[Way]) -> list[Way]:
         """Have the active set ended once another way would have taken less time; the list that this way is put into."""
         late: list[Way] = []
-        began = len(climb.relay.costs)  # after the probes, which every way would have taken
+        climb.began = len(climb.relay.costs)
 
         def leave(step: Progress) -> bool:
-            spent, whole = sum(climb.relay.costs[began:]), step.n_pairs == len(climb.problem)
-            found = [way for way in ways if way.would_have_saved(spent, step, whole=whole) and way.has_time(climb)]
+            found = [way for way in ways if way.would_have_saved(climb, step) and way.has_time(climb)]
             if not found or step.gap <= NEAR * self.active.tol:
                 return False
             late[:] = found
@@ -188,15 +237,17 @@ class Auto:
     def ways(self, problem: Problem, operator: PairOperator) -> Iterator[Way]:
         """Those that serve this problem in the memory there is."""
         active, tuning, size = self.active, self.active.tuning, operator.thin_size()
+        least = RATES.seconds(0.0, LEAST * len(problem))
         enough = size is not None and len(problem) >= max(tuning.small, tuning.pairs_per_equation * size[1])
         if size is not None and enough and interior.bytes_needed(problem, size, tuning) <= active.memory:
-            yield Way(interior.seconds_needed(problem, size), Interior(active), sure=SURE)
+            seconds = interior.seconds_needed(problem, size)
+            yield Way(seconds, Interior(active), sure=seconds <= SURE * least)
         steps = Size.of(problem, operator, tuning)
         # With a sum other than 0 nothing is learnt from ramps that begin at a margin: there is none.
         serves = not problem.total and (steps.features is None or enough)
         if serves and steps.bytes_needed(problem) <= active.memory:
-            many = steps.features is None
-            yield Way(steps.seconds_needed(problem), Newton(active), sure=0.0 if many else SURE, factors=many)
+            seconds, many = steps.seconds_needed(problem), steps.features is None
+            yield Way(seconds, Newton(active), sure=not many and seconds <= SURE * least, factors=many)
         sandwich = operator.sandwich()
         split = Splitting(active.tol, active.memory, time_budget=active.time_budget, seed=active.seed)
         if sandwich is not None and len(problem) >= max(tuning.small, SHARE * sandwich.size) and split.fits(sandwich):
@@ -230,9 +281,12 @@ def _taken_over(climb: Climb, way: Way, start: Floats | None, begun: str = "acti
     climb.relay.leave = None
     begun = begun if climb.guess is None else "nested subsets"
     theta = climb.guess.theta if start is None and climb.guess is not None else start
-    found = way.solver.within(climb.clock.budget).solve(climb.problem, climb.operator, theta, climb.relay)
+    solver = way.solver
+    if isinstance(solver, Newton) and start is None:
+        solver = replace(solver, looked=not way.factors)
+    found = solver.within(climb.clock.budget).solve(climb.problem, climb.operator, theta, climb.relay)
     path = f"{begun}, {found.path}"
-    if found.status is Status.STALLED:
+    if found.status is Status.STALLED and not isinstance(solver, Newton):
         rest = replace(climb.active, time_budget=climb.clock.budget)
         found, path = rest.solve(climb.problem, climb.operator, found.coefficients, climb.relay), f"{path}, active set"
     return climb.relay.whole(found, path, climb.taken)

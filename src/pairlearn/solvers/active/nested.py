@@ -15,6 +15,7 @@ import numpy as np
 from pairlearn.linalg.held import held_bytes
 from pairlearn.linalg.room import FACTORED
 from pairlearn.operators.base import PairOperator
+from pairlearn.operators.thin import AnyThin
 from pairlearn.solvers.active.active_set import ActiveSet
 from pairlearn.solvers.certificate import finish
 from pairlearn.solvers.clock import Clock, Pace
@@ -37,6 +38,15 @@ PRODUCT = 0.2
 """Share of the time left that the product over all pairs behind a guess may take."""
 
 
+def mostly_bounded(n_support: int, n_bounded: int) -> bool:
+    """Whether most support pairs are at their bounds: what overlapping classes show.
+
+    >>> mostly_bounded(10, 6), mostly_bounded(10, 4), mostly_bounded(0, 0)
+    (True, False, False)
+    """
+    return 0 < n_support <= 2 * n_bounded
+
+
 @dataclass(frozen=True)
 class Guess:
     """Coefficients of all pairs from the solution on a subset of `size`, with its support and bounded pairs."""
@@ -54,7 +64,7 @@ class Guess:
     @property
     def overlaps(self) -> bool:
         """Whether most support pairs are at their bounds; without any, the subset was broken off and tells nothing."""
-        return 0 < self.n_support <= 2 * self.n_bounded
+        return mostly_bounded(self.n_support, self.n_bounded)
 
 
 @dataclass(frozen=True)
@@ -100,8 +110,10 @@ class Climb:
         self.status: Status | None = None
         """Why there is nothing more to do: the user or the clock."""
         self.taken = 0
+        self.began = 0
+        """Number of the first step that counts: probes, and a way that led nowhere, come before it."""
         self.seconds = 0.0
-        """About how long the last subset took, by its steps: the clock would tell of what else this machine does."""
+        """About how long the last subset took."""
 
     @property
     def next_size(self) -> int:
@@ -126,15 +138,35 @@ class Climb:
         return not self.clock.ends or self.pace.seconds(self.next_size) <= PRODUCT * self.clock.left
 
     @property
+    def overlaps(self) -> bool:
+        """Whether the last subset showed that classes overlap."""
+        return self.guess is not None and self.guess.overlaps
+
+    @property
     def expected(self) -> float:
         """About how many seconds the rest takes."""
         return self.climbing + self.factoring
 
     @property
     def climbing(self) -> float:
-        """The same without a last factor of the free pairs, by the last subset: each larger one takes twice as long."""
-        larger = np.ceil(np.log(self._growth) / np.log(self.active.tuning.subset_growth) - 1e-9)
-        return float(self.seconds * (2.0 ** (larger + 1) - 2.0))
+        """The same without a last factor of the free pairs, by the last subset."""
+        return 0.0 if self.guess is None else self.after(self.seconds, self.guess.size)
+
+    def after(self, seconds: float, size: int) -> float:
+        """About how many seconds follow a subset of this size that took so many; each larger one takes twice that."""
+        larger = np.ceil(np.log(len(self.problem) / size) / np.log(self.active.tuning.subset_growth) - 1e-9)
+        return float(seconds * (2.0 ** (larger + 1) - 2.0))
+
+    @property
+    def spent(self) -> float:
+        """About how long all steps that count took, by what they did: the clock would tell of what else this machine
+        does."""
+        return sum(self.relay.costs[self.began :])
+
+    def spent_on(self, size: int) -> float:
+        """The same of the steps on so many pairs."""
+        steps = list(zip(self.relay.lines, self.relay.costs, strict=True))[self.began :]
+        return sum(cost for line, cost in steps if line.n_pairs == size)
 
     @property
     def factoring(self) -> float:
@@ -176,6 +208,18 @@ class Climb:
         power = np.log(max(more, 1) / few) / np.log(large / small)
         return self.status is None and more * (n / large) ** (FLATTER * power) >= free
 
+    def look(self, size: int, most: float) -> bool:
+        """Whether classes overlap, by a subset that may take about so many seconds: what takes longer surely does."""
+        self.began = len(self.relay.costs)
+        self.relay.leave = lambda step: self.spent > most
+        chosen, small, found = self._solved(size)
+        left, self.relay.leave, self.relay.left = self.relay.left, None, False
+        if found.status is Status.INTERRUPTED and not left:
+            self.status = found.status
+            self._guess(chosen, small, found)
+        theta = found.coefficients
+        return left or mostly_bounded(int(np.count_nonzero(theta)), int(np.count_nonzero(small.box.bounded(theta))))
+
     def _free_of(self, size: int) -> int:
         """Free pairs of the solution on a subset, which is all there is if the user wants no more."""
         chosen, small, found = self._solved(size)
@@ -186,24 +230,23 @@ class Climb:
 
     def advance(self) -> None:
         """Solve the next subset and guess the whole from it; not if another solver is to go on (`relay.left`)."""
-        began = len(self.relay.lines)
         chosen, small, found = self._solved(self.next_size)
         if self.relay.left:
             return
         if found.status is Status.INTERRUPTED:
             self.status = found.status
         self._guess(chosen, small, found)
-        self.seconds = sum(self.relay.costs[began:])
+        self.seconds = self.spent_on(len(chosen))
 
     def _solved(self, size: int) -> tuple[Ints, Problem, Solution]:
         """A subset, its problem, and the solution of that from the last guess."""
         chosen = self._subset(size)
-        part, share = self.operator.restricted(chosen), size / len(self.problem)
+        part = self.operator.restricted(chosen)
         # A share of the time that leaves most of it to the whole.
         budget = 0.3 * self.clock.left if self.clock.ends else None
         solver = replace(self.active, tol=self.active.tuning.subset_tol * self.active.tol, time_budget=budget)
-        small = taken(self.problem, chosen, share)
-        begin = None if self.guess is None else feasible(self.guess.theta[chosen] / share, small)
+        small = taken(self.problem, chosen)
+        begin = None if self.guess is None else feasible(self.guess.theta[chosen] * (len(self.problem) / size), small)
         found = solver.solve(small, part, begin, self.relay)
         self.taken = max(self.taken, held_bytes(part, self.operator) + found.taken + self.problem.linear.nbytes)
         return chosen, small, found
@@ -228,6 +271,11 @@ class Climb:
         line = Progress(0, np.inf, found.objective, guess.n_support, 0, self.clock.seconds, guess.size)
         self.relay.keep(self.guess.theta, line, "Nested")
 
+    def subset(self, size: int) -> tuple[Problem, AnyThin | None]:
+        """The problem on a subset of this size, and the features of its pairs."""
+        chosen = self._subset(size)
+        return taken(self.problem, chosen), self.operator.restricted(chosen).thin()
+
     def ended(self, start: Floats | None = None) -> Solution:
         """The solution of the whole problem from the last guess."""
         theta = self.guess.theta if start is None and self.guess is not None else start
@@ -240,8 +288,9 @@ class Climb:
         return self.relay.whole(found, path, self.taken)
 
 
-def taken(problem: Problem, chosen: Ints, share: float) -> Problem:
+def taken(problem: Problem, chosen: Ints) -> Problem:
     """The problem of these pairs, which stand for all others: their boxes are larger by as much as they are fewer."""
+    share = len(chosen) / len(problem)
     return replace(
         problem,
         linear=problem.linear[chosen],

@@ -109,7 +109,7 @@ def _tried(method: Method, sub: Working, tol: float, clock: Clock) -> Outcome:
 def _burst(number: int) -> Callable[[InnerSolver, Working], Method]:
     def method(solver: InnerSolver, sub: Working) -> Method:
         steps = max(solver.tuning.bursts[number], len(sub) // solver.tuning.pairs_per_step)
-        return Burst(steps if solver.gives_up else solver.patience * steps)
+        return Burst(steps if solver.gives_up else solver.patience * steps, aside=len(sub) <= solver.room)
 
     return method
 

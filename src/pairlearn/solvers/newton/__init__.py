@@ -5,6 +5,6 @@
 """
 
 from pairlearn.solvers.newton.size import Size
-from pairlearn.solvers.newton.solver import Newton
+from pairlearn.solvers.newton.solver import Newton, proven
 
-__all__ = ["Newton", "Size"]
+__all__ = ["Newton", "Size", "proven"]

@@ -31,14 +31,24 @@ RIDGE = 1e-12
 """Of the scaled equations, whose features may depend on each other."""
 
 
-def constant(problem: Problem, form: AnyThin, clock: Clock) -> Floats | None:
-    """Coefficients of a constant function that are optimal for two classes with a bias, (n,); None without any.
+@dataclass(frozen=True)
+class Proof:
+    """Coefficients θ of a constant function that are optimal, (n,), and c of their shares, (r + 1,)."""
+
+    theta: Floats
+    c: Floats
+
+
+def constant(problem: Problem, form: AnyThin, clock: Clock, c: Floats | None = None) -> Proof | None:
+    """The proof that a constant is optimal for two classes with a bias; None without any.
+
+    A subset of the pairs has nearly the same c, from which all of them are a few steps away.
 
     >>> from pairlearn.operators.thin import Columns
     >>> y = np.array([1.0, -1.0, -1.0, -1.0])
     >>> problem = Problem(y, np.minimum(y, 0.0), np.maximum(y, 0.0), total=0.0)
-    >>> theta = constant(problem, Columns(np.array([[1.0], [0.0], [1.0], [2.0]])), Clock.start())
-    >>> [round(float(one), 3) for one in theta]
+    >>> proof = constant(problem, Columns(np.array([[1.0], [0.0], [1.0], [2.0]])), Clock.start())
+    >>> [round(float(one), 3) for one in proof.theta]
     [1.0, -0.333, -0.333, -0.333]
     """
     w = np.where(problem.linear > 0, problem.upper, -problem.lower)
@@ -49,11 +59,12 @@ def constant(problem: Problem, form: AnyThin, clock: Clock) -> Floats | None:
     rarer = side if w[side].sum() <= w[~side].sum() else ~side
     if w[rarer].sum() >= (1.0 - EXACT) * w[~rarer].sum():
         return None
-    shares = Moments.of(form, np.where(rarer, w, 0.0), np.where(rarer, 0.0, w)).matched(clock)
-    if shares is None:
+    found = Moments.of(form, np.where(rarer, w, 0.0), np.where(rarer, 0.0, w)).matched(clock, c)
+    if found is None:
         return None
+    shares, c = found
     theta = np.where(rarer, 1.0, shares) * np.where(side, problem.upper, problem.lower)
-    return np.clip(theta, problem.lower, problem.upper)
+    return Proof(np.clip(theta, problem.lower, problem.upper), c)
 
 
 @dataclass(frozen=True)
@@ -74,33 +85,32 @@ class Moments:
         unit = np.sqrt(np.concatenate([[(theirs + w).sum()], squares]) * theirs.sum())
         return cls(form, w, wanted, np.where(unit > 0, unit, 1.0))
 
-    def matched(self, clock: Clock) -> Floats | None:
-        """Shares, (n,), or None; where they exist no c has a value below −½ Σ_rarer w."""
-        c = np.zeros(len(self.wanted))
-        c[0] = self.wanted[0] / self.w.sum()
-        value = self.value(c)
+    def matched(self, clock: Clock, c: Floats | None = None) -> tuple[Floats, Floats] | None:
+        """Shares, (n,), and their c, or None; where they exist no c has a value below −½ Σ_rarer w."""
+        if c is None:
+            c = np.zeros(len(self.wanted))
+            c[0] = self.wanted[0] / self.w.sum()
+        u = c[0] + self.form.spread(c[1:])
+        value = self.value(c, u)
         for _ in range(STEPS):
-            t = self.shares(c)
+            t = np.clip(u, 0.0, 1.0)
             off = _bordered(self.form, self.w * t) - self.wanted
             if np.abs(off / self.unit).max() <= EXACT:
-                return t
+                return t, c
             step = self._step(t, off)
             if step is None or clock.expired or value < -0.5 * self.wanted[0]:
                 return None
-            tried = ((c + length * step, self.value(c + length * step)) for length in LENGTHS)
+            du = step[0] + self.form.spread(step[1:])
+            tried = ((length, self.value(c + length * step, u + length * du)) for length in LENGTHS)
             least = value + ROUNDING * self.wanted[0]
-            c, value = next((one for one in tried if one[1] <= least), (c, -np.inf))
+            length, value = next((one for one in tried if one[1] <= least), (0.0, -np.inf))
+            c, u = c + length * step, u + length * du
         return None
 
-    def value(self, c: Floats) -> float:
-        """Σ w h(u) − ⟨c, wanted⟩ with u = c₀ + ⟨c, z⟩ and h' = clip(u): convex, and least where moments are matched."""
-        u = c[0] + self.form.spread(c[1:])
+    def value(self, c: Floats, u: Floats) -> float:
+        """Σ w h(u) − ⟨c, wanted⟩, h' = clip, u = c₀ + ⟨c, z⟩: convex in c, and least where moments are matched."""
         t = np.clip(u, 0.0, 1.0)
         return float(self.w @ (t * (u - 0.5 * t)) - c @ self.wanted)
-
-    def shares(self, c: Floats) -> Floats:
-        """t = clip(c₀ + ⟨c, z⟩), (n,)."""
-        return np.clip(c[0] + self.form.spread(c[1:]), 0.0, 1.0)
 
     def _step(self, t: Floats, off: Floats) -> Floats | None:
         """Newton's, where moments are too large by `off`: those of pairs inside their shares, which alone move."""

@@ -33,6 +33,8 @@ GAIN = 1e-2
 """Share of the objective below which a step gains little."""
 ASTRAY = 0.5
 """Share of what θ adds up to by which θ_h may miss it and still be spoken of: at first it may be 0 throughout."""
+ASTRAY_STEPS = 2
+"""Steps in a row that leave no pair on its ramp, after which there is no way back: each is as good as random."""
 FREE = 0.5
 """Share of the pairs on their ramps that stay on them however narrow they are, from which on none narrower follow."""
 
@@ -56,9 +58,14 @@ class Descent:
         """Of θ_h, before the last step."""
         self.sums = np.empty(-(-n // loops.rates.CHUNK))
         self.moving = problem.lower < problem.upper
+        self.strayed = 0
+        """Steps in a row that left no pair on its ramp."""
 
-    def run(self, start: Floats | None) -> Status | None:
-        """Go down until few pairs are left on their ramps; a status if the user or the clock ended it before."""
+    def run(self, start: Floats | None, *, anew: bool = False) -> Status | None:
+        """Go down until few pairs are left on their ramps; a status if the user or the clock ended it before.
+
+        From the start, or `anew` from nothing; then a start is only what is left where it is broken off at once.
+        """
         p = self.problem
         begun = start is not None and bool(start.any())
         self.c: Floats = np.zeros(len(p)) if start is None else start.copy()
@@ -69,6 +76,8 @@ class Descent:
             if self.gap <= self.active.tol:
                 return None  # the active set certifies it
             self.best, self.least = start, best_share(p, start, p.box.objective(start, p.linear, self.v))[1]
+        if anew and begun:
+            self.c, self.v, self.theta, begun = np.zeros(len(p)), p.linear.copy(), np.zeros(len(p)), False
         try:
             return self._levels(begun)
         except KeyboardInterrupt:
@@ -90,7 +99,7 @@ class Descent:
             on = self.on_ramps
             if status is None and not last and on <= most and self._are_free(before, (half, on)):
                 last, status = True, self._settle(half, last=True)
-            if last or status is not None:
+            if last or status is not None or self.strayed >= ASTRAY_STEPS:
                 return status
             before = half, on
             count = max(self.last, min(int(count / tuning.newton_growth), most))
@@ -130,7 +139,7 @@ class Descent:
     def _settle(self, half: float, *, last: bool = False) -> Status | None:
         """Steps at one h until the next h is worth more; at the last one until θ_h is optimal but for h."""
         for _ in range(self.active.tuning.newton_steps):
-            if last and self.gap <= 2.0 * half:
+            if (last and self.gap <= 2.0 * half) or self.strayed >= ASTRAY_STEPS:
                 break
             moved, gain = self._step(half)
             if self._report():
@@ -145,6 +154,7 @@ class Descent:
         """One Newton step with its length searched; by how much residuals moved, and about what it gained."""
         p, box = self.problem, self.problem.box
         loops.rates.respond(self.v, self.bias, box.lower, box.upper, self._kink(half), half, self.theta, self.slope)
+        self.strayed = 0 if self.slope.any() else self.strayed + 1
         rest = self.theta - self.c
         moved = self.operator @ rest
         own = self.v - moved
