@@ -372,7 +372,7 @@ def test_a_subset_that_takes_too_long_is_left(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(Size, "seconds_needed", lambda self, problem: 1e-5)
     monkeypatch.setattr(choice, "LEAST", 0.0)
     found, plain = Auto(active).solve(problem, operator), active.solve(problem, operator)
-    assert found.path == "active set, Newton's method, active set"
+    assert found.path == "active set, Newton's method, constant"
     assert found.status == Status.CONVERGED
     assert found.objective == pytest.approx(plain.objective, rel=1e-6)
 

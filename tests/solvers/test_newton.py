@@ -63,7 +63,9 @@ def test_the_optimum_is_that_of_plain_smo(kind: str, n: int, C: float, tuning: T
     two = PlainSMO(tol=1e-5).solve(problem, operator)
     assert one.status == Status.CONVERGED
     assert is_feasible(one.coefficients, problem)
-    assert one.objective == pytest.approx(two.objective, rel=1e-4, abs=1e-9)
+    assert one.objective <= two.objective + 1e-4 * abs(two.objective) + 1e-9
+    if two.status == Status.CONVERGED:  # with a large C it may stand still before
+        assert one.objective == pytest.approx(two.objective, rel=1e-4, abs=1e-9)
     K = Z @ Z.T
     assert problem.box.gap(one.coefficients, problem.linear - K @ one.coefficients, problem.constrained) <= 2e-5
 
@@ -213,11 +215,20 @@ def test_where_newton_is_lost_after_a_look_the_active_set_goes_on(monkeypatch: p
     assert found.objective == pytest.approx(exact.objective, rel=1e-5)
 
 
-def test_a_constant_of_the_look_is_proved_for_all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_constant_of_a_look_that_took_long_is_proved_for_all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, Z = rare(3000, 0.05, np.random.default_rng(6))
+    monkeypatch.setattr(choice, "LOOK", 0.0)
     found = by_features(monkeypatch).solve(problem, FeatureOperator(Z))
     exact = ActiveSet(tol=1e-6).solve(problem, FeatureOperator(Z))
     assert (found.path, found.status) == ("nested subsets, constant", Status.CONVERGED)
+    assert found.objective == pytest.approx(exact.objective, rel=1e-6)
+
+
+def test_a_constant_that_a_look_does_not_show_is_proved_where_newton_finds_no_difference() -> None:
+    problem, Z = rare(3000, 0.05, np.random.default_rng(6))
+    found = Newton(ActiveSet(tol=1e-4), looked=True).solve(problem, FeatureOperator(Z))
+    exact = ActiveSet(tol=1e-6).solve(problem, FeatureOperator(Z))
+    assert (found.path, found.status) == ("Newton's method, constant", Status.CONVERGED)
     assert found.objective == pytest.approx(exact.objective, rel=1e-6)
 
 
@@ -384,11 +395,15 @@ def test_a_step_solves_the_newton_equations(constrained: bool, size: Size, monke
 def test_squares_equal_outer_products(sign: float) -> None:
     rng = np.random.default_rng(8)
     a, b = rng.normal(size=(2, 7, 4))
-    found = _square(a, b, sign)
+    part, found = _square(lambda a, b: (a, b), sign), np.full((7, 14), np.nan)
+    part.put(a, b, 2.0, found, 3)
+    width = part.width(4)
+    assert np.isnan(found[:, :3]).all()
+    assert np.isnan(found[:, 3 + width :]).all()
     for k in range(7):
         M = (np.outer(a[k], b[k]) + sign * np.outer(b[k], a[k])) / 2
         i, j = np.triu_indices(4, 0 if sign > 0 else 1)
-        np.testing.assert_allclose(found[k], M[i, j] * np.where(i == j, 1.0, np.sqrt(2.0)))
+        np.testing.assert_allclose(found[k, 3 : 3 + width], 2.0 * M[i, j] * np.where(i == j, 1.0, np.sqrt(2.0)))
 
 
 def test_the_plan_counts_what_a_descent_holds() -> None:

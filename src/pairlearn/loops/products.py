@@ -28,16 +28,16 @@ def pair_dots(T: Floats, E: Floats, left: Ints, right: Ints, out: Floats) -> Non
 
 
 @threaded()
-def squares(a: Floats, b: Floats, sign: float, out: Floats) -> None:
-    """out[k] = (a_k b_kᵀ ± b_k a_kᵀ)/2 on and above the diagonal (−: above it), off-diagonal entries times √2."""
+def squares(a: Floats, b: Floats, sign: float, scale: float, out: Floats, first: int) -> None:
+    """out[k, first:] = scale (a_k b_kᵀ ± b_k a_kᵀ)/2 on and above the diagonal (−: above), entries off it times √2."""
     n, d = a.shape
-    first = 0 if sign > 0 else 1
+    above = 0 if sign > 0 else 1
     for k in nb.prange(n):
-        x, y, place = a[k], b[k], 0
+        x, y, place = a[k], b[k], first
         for i in range(d):
-            for j in range(i + first, d):
+            for j in range(i + above, d):
                 both = x[i] * y[j] + sign * (x[j] * y[i])
-                out[k, place] = both * (0.5 if i == j else 0.7071067811865476)
+                out[k, place] = both * (0.5 * scale if i == j else 0.7071067811865476 * scale)
                 place += 1
 
 

@@ -150,9 +150,10 @@ class Auto:
         size = climb.operator.thin_size()
         assert size is not None
         few = min(max(LOOKED * size[1], PROBES[0]), climb.next_size)
-        if not climb.look(few, LOOK * way.seconds) or climb.status is not None:
+        overlaps, n_free = climb.look(few, LOOK * way.seconds)
+        if not overlaps or climb.status is not None:
             return None
-        found = self._constant(climb, few) or _taken_over(climb, way, None, "look")
+        found = self._constant(climb, few, n_free) or _taken_over(climb, way, None, "look")
         return None if found.status is Status.STALLED else found
 
     def _climbed(self, climb: Climb, ways: list[Way], start: Floats | None) -> Solution:
@@ -200,7 +201,7 @@ class Auto:
             return _taken_over(climb, split, start, "probe")
         return None
 
-    def _constant(self, climb: Climb, few: int, n_free: float = np.inf) -> Solution | None:
+    def _constant(self, climb: Climb, few: int, n_free: float) -> Solution | None:
         """A constant function, if that is the best one of all pairs and of a subset, with so many free ones.
 
         Where another function is better there are hardly more of these than features.

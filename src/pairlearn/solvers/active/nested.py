@@ -208,17 +208,22 @@ class Climb:
         power = np.log(max(more, 1) / few) / np.log(large / small)
         return self.status is None and more * (n / large) ** (FLATTER * power) >= free
 
-    def look(self, size: int, most: float) -> bool:
-        """Whether classes overlap, by a subset that may take about so many seconds: what takes longer surely does."""
+    def look(self, size: int, most: float) -> tuple[bool, float]:
+        """Whether classes overlap, and free pairs, by a subset that may take about so many seconds.
+
+        What takes longer surely overlaps, and nobody knows how many are free.
+        """
         self.began = len(self.relay.costs)
-        self.relay.leave = lambda step: self.spent > most
+        enough = self.active.tuning.subset_tol * self.active.tol
+        self.relay.leave = lambda step: step.gap > enough and self.spent > most
         chosen, small, found = self._solved(size)
         left, self.relay.leave, self.relay.left = self.relay.left, None, False
         if found.status is Status.INTERRUPTED and not left:
             self.status = found.status
             self._guess(chosen, small, found)
-        theta = found.coefficients
-        return left or mostly_bounded(int(np.count_nonzero(theta)), int(np.count_nonzero(small.box.bounded(theta))))
+        n_support = int(np.count_nonzero(found.coefficients))
+        n_bounded = int(np.count_nonzero(small.box.bounded(found.coefficients)))
+        return left or mostly_bounded(n_support, n_bounded), np.inf if left else n_support - n_bounded
 
     def _free_of(self, size: int) -> int:
         """Free pairs of the solution on a subset, which is all there is if the user wants no more."""

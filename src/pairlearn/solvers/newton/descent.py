@@ -35,6 +35,9 @@ ASTRAY = 0.5
 """Share of what θ adds up to by which θ_h may miss it and still be spoken of: at first it may be 0 throughout."""
 ASTRAY_STEPS = 2
 """Steps in a row that leave no pair on its ramp, after which there is no way back: each is as good as random."""
+FLAT = 10.0
+"""Half widths of the last ramps that values of all pairs may lie apart and still be those of a constant: 5 where a
+constant is best (letter, 319,600 pairs), 600 or more elsewhere."""
 FREE = 0.5
 """Share of the pairs on their ramps that stay on them however narrow they are, from which on none narrower follow."""
 
@@ -53,7 +56,7 @@ class Descent:
         self.best: Floats = self.theta
         """θ_h of the step whose best share has the least objective, for a fit that is broken off."""
         self.least = np.inf
-        self.slope, self.bias = np.zeros(n), 0.0
+        self.slope, self.bias, self.half = np.zeros(n), 0.0, 0.0
         self.gap, self.objective = np.inf, 0.0
         """Of θ_h, before the last step."""
         self.sums = np.empty(-(-n // loops.rates.CHUNK))
@@ -112,6 +115,11 @@ class Descent:
         return self.on_ramps == 0
 
     @property
+    def flat(self) -> bool:
+        """Whether values of all pairs lie hardly further apart than the last ramps are wide: a constant may be best."""
+        return float(np.ptp(self.problem.linear - self.v)) <= FLAT * self.half
+
+    @property
     def on_ramps(self) -> int:
         """Pairs on their ramps in the last step."""
         return int(np.count_nonzero(self.slope))
@@ -152,7 +160,7 @@ class Descent:
 
     def _step(self, half: float) -> tuple[float, float]:
         """One Newton step with its length searched; by how much residuals moved, and about what it gained."""
-        p, box = self.problem, self.problem.box
+        p, box, self.half = self.problem, self.problem.box, half
         loops.rates.respond(self.v, self.bias, box.lower, box.upper, self._kink(half), half, self.theta, self.slope)
         self.strayed = 0 if self.slope.any() else self.strayed + 1
         rest = self.theta - self.c
