@@ -459,3 +459,35 @@ def test_models_say_which_way_they_were_found() -> None:
     model = pl.PairSVC("metric", "linear", random_state=0).fit(PAIRS, Y)
     assert model.path_ == "active set"
     assert pl.PairSVC("metric", "linear", solver="smo").fit(PAIRS, Y).path_ == "plain SMO"
+
+
+@pytest.mark.parametrize(("power", "expected"), [(0.3, 0.24), (0.9, 0.5), (-0.1, 0.0)])
+def test_a_part_of_a_subset_tells_how_free_pairs_grow(
+    monkeypatch: pytest.MonkeyPatch, power: float, expected: float
+) -> None:
+    """They flatten out further on; no more of them are foreseen than by half a power."""
+    climb = Climb(ActiveSet(), PROBLEMS["same or different"], operator_of("tensor, gaussian"), None)
+    climb.guess = Guess(np.zeros(N), N // 6, 10**5, 0)
+    asked = []
+
+    def free(self: Climb, size: int) -> int:
+        asked.append(size)
+        return round(10**5 / 4**power)
+
+    monkeypatch.setattr(Climb, "_free_of", free)
+    climb.look_at_growth()
+    assert asked == [N // 24]
+    assert climb.exponent == pytest.approx(expected, abs=1e-3)
+
+
+def test_the_active_set_goes_on_where_free_pairs_grow_slowly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a power foresees factors that take longer than splitting, two subsets that they do not."""
+    problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
+    active = ActiveSet(tol=1e-6, tuning=replace(SMALL, small=100))
+    monkeypatch.setattr(splitting, "seconds_needed", lambda sandwich: 1.0)
+    monkeypatch.setattr(Climb, "factoring", property(lambda self: 1e9 if self.exponent == 0.5 else 0.0))
+    paths = []
+    for exponent in (0.5, 0.1):
+        monkeypatch.setattr(Climb, "look_at_growth", lambda self, e=exponent: setattr(self, "exponent", e))
+        paths.append(Auto(active).solve(problem, operator).path)
+    assert paths == ["nested subsets, splitting", "nested subsets, active set"]

@@ -166,6 +166,9 @@ class Auto:
                 if even is not None:
                     return even
             better = late or [way for way in ways if way.saves(climb) and way.has_time(climb)]
+            if not late and climb.status is None and any(isinstance(way.solver, Splitting) for way in better):
+                climb.look_at_growth()
+                better = [way for way in better if way.saves(climb)]
             if better and climb.status is None:
                 best = min(better, key=seconds_of)
                 found = _taken_over(climb, best, start)
