@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+SHORT = 5.0
+"""Seconds up to which a fit is measured again."""
+
 
 @dataclass(frozen=True)
 class Row:

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import print_figures, skip_without_data
-from benchmarks.real_rows import BY_NAME, GOALS, QUICK, SPECIAL
+from benchmarks.real_rows import BY_NAME, GOALS, QUICK, SHORT, SPECIAL
 
 ROOT = Path(__file__).resolve().parents[1]
 OLD = "c3944b5"
@@ -47,9 +47,6 @@ ROUNDS = 3
 second must not hang on chance, nor on when it was measured. The first of them pays for memory never touched before. Who
 reached its limit once, or took long, is not asked again."""
 QUICK_SECONDS = 1.0
-
-SHORT = 5.0
-"""Seconds up to which a fit by name is measured again."""
 
 Parts = dict[str, dict[str, Any]]
 """What was measured of a row, by part: "ours", "old", "libsvm", "linear", "forced NAME"."""

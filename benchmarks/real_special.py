@@ -19,7 +19,7 @@ import pairlearn as pl
 from benchmarks.harness import timed
 from benchmarks.real_data import Task, task_of
 from benchmarks.real_parts import load_loops, machine_of, mean_self_value, operator_on
-from benchmarks.real_rows import Row
+from benchmarks.real_rows import SHORT, Row
 from benchmarks.solver import fit, identities
 
 SMALL = [
@@ -162,7 +162,7 @@ def quickest(make: Callable[[bool], Any], params: dict[str, Any], quick: bool) -
     data, seconds = make(quick), []
     for _ in range(1 if quick else 3):
         seconds.append(fit(*data, **params)["seconds"])
-        if seconds[-1] > LONG:
+        if seconds[-1] > SHORT:
             break
     return min(seconds)
 
@@ -177,8 +177,6 @@ def of_intervals(m: int) -> Callable[[bool], Any]:
     return lambda quick: pl.data.double_interval(8 if quick else m // 5, 5, n=500, seed=0)
 
 
-LONG = 5.0
-"""Seconds from which on a fit is not repeated."""
 SYNTHETIC: dict[str, tuple[Callable[[bool], Any], dict[str, Any]]] = {
     "metric_c1_320k": (of_classes(80, spread=0.7), {"kernel": "metric", "base": "linear", "C": 1.0}),
     "metric_c1_320k_easier": (of_classes(80, spread=0.5), {"kernel": "metric", "base": "linear", "C": 1.0}),
