@@ -198,10 +198,10 @@ def test_classes_that_overlap_go_to_newton_after_a_look_and_those_apart_do_not(m
     apart = Problem(y, np.minimum(1e4 * y, 0.0), np.maximum(1e4 * y, 0.0), total=0.0)
     away = Z + 3.0 * y[:, None] * np.eye(5)[0]
     solver = by_features(monkeypatch)
-    for each, features, path in ((problem, Z, "look, Newton's method, active set"), (apart, away, "active set")):
+    for each, features, after_look in ((problem, Z, True), (apart, away, False)):
         found = solver.solve(each, FeatureOperator(features))
         exact = ActiveSet(tol=1e-6).solve(each, FeatureOperator(features))
-        assert (found.path, found.status) == (path, Status.CONVERGED)
+        assert (found.path.startswith("look, Newton's method"), found.status) == (after_look, Status.CONVERGED)
         assert found.objective == pytest.approx(exact.objective, rel=1e-5)
         assert [line.iteration for line in found.history] == list(range(len(found.history)))
 

@@ -138,7 +138,7 @@ def test_every_stop_on_the_way_leaves_a_usable_model(kernel: str) -> None:
     [
         (difference, Gaussian(0.2), "interior point"),  # two entries per pair over 100 examples
         (pl.pair_kernel("tensor_metric"), Linear(), "interior point"),  # 20 features
-        (pl.pair_kernel("tensor_metric"), Gaussian(0.2), "active set"),  # neither
+        (pl.pair_kernel("tensor_metric"), Gaussian(0.2), "active set, splitting"),  # neither
     ],
 )
 def test_which_way_is_taken(kernel: Any, base: Kernel, expected: str) -> None:

@@ -47,6 +47,9 @@ PART = 0.3
 UNCOUNTED = 3.0
 """Times the counted work of an active set that it takes where most support pairs are at their bounds: many steps, each
 with a product over all pairs that nobody counts."""
+STANDS = 20
+"""Steps within which the gap of an active set that leads anywhere is halved: wine, unscaled, 15,753 pairs by a Gaussian
+base took it 250 steps with a gap of 4 to 5, and splitting .1 s in all."""
 SETS = 3.0
 """Working sets that take in all pairs that can end at bounds, up to which subsets are a detour: with 1,800 pairs of one
 face among 79,800 at most 3,600 do, and the active set alone took .7 s instead of 1.0 (LFW, 319,600: 1.3 instead of
@@ -71,8 +74,9 @@ class Way:
     solver: Interior | Newton | Splitting
     sure: bool = False
     """Whether few features make it the shortest way wherever classes overlap."""
-    factors: bool = False
-    """Whether it ends with a factor of the free pairs, however many these are."""
+    rich: bool = False
+    """Whether pairs have too many features for equations in them: Newton's method ends with a factor of the free pairs
+    then, and an active set of bounded pairs may take very many steps."""
 
     def saves(self, climb: Climb) -> bool:
         """Whether it is expected to be shorter than what is left of the climb.
@@ -83,7 +87,7 @@ class Way:
         """
         if isinstance(self.solver, Splitting):
             return self.seconds < max(FACTORS * climb.factoring, climb.climbing / STRAY)
-        if self.factors:
+        if self.rich:
             return climb.overlaps and climb.factoring < np.inf and self.seconds < climb.climbing
         return self.seconds < climb.expected
 
@@ -97,10 +101,12 @@ class Way:
         A subset that took so long already has larger ones and the whole after it, each of which takes longer.
         """
         whole, spent = step.n_pairs == len(climb.problem), climb.spent
+        bounded = step.n_support > 2 * step.working_set
+        crawls = self.rich and whole and self.seconds < UNCOUNTED * spent and (bounded or climb.stands(STANDS))
         if isinstance(self.solver, Splitting):
-            return whole and self.seconds < FACTORS * factor_seconds(step.working_set)
-        if self.factors:
-            return whole and step.n_support > 2 * step.working_set and self.seconds < UNCOUNTED * spent
+            return crawls or (whole and self.seconds < FACTORS * factor_seconds(step.working_set))
+        if self.rich:
+            return crawls and bounded
         return self.seconds < (spent if whole else climb.after(climb.spent_on(step.n_pairs), step.n_pairs))
 
 
@@ -141,12 +147,14 @@ class Auto:
         found = self._split_at_once(climb, ways, start) if climb.guess is None else None
         sure = next((way for way in ways if way.sure and way.has_time(climb)), None)
         if found is None and sure is not None and start is None and climb.guess is None and climb.status is None:
-            found = self._by_features(climb, sure)
-            ways.remove(sure)
+            found = self._by_features(climb, ways, sure)
         return found or self._climbed(climb, ways, start)
 
-    def _by_features(self, climb: Climb, way: Way) -> Solution | None:
-        """Newton's method at once, if some pairs per feature show that classes overlap; None if not, or if lost."""
+    def _by_features(self, climb: Climb, ways: list[Way], way: Way) -> Solution | None:
+        """Newton's method at once, if some pairs per feature show that classes overlap; None if not, or if lost.
+
+        Where it is lost it is no longer among the ways.
+        """
         size = climb.operator.thin_size()
         assert size is not None
         few = min(max(LOOKED * size[1], PROBES[0]), climb.next_size)
@@ -154,6 +162,7 @@ class Auto:
         if not overlaps or climb.status is not None:
             return None
         found = self._constant(climb, few, n_free) or _taken_over(climb, way, None, "look")
+        ways.remove(way)
         return None if found.status is Status.STALLED else found
 
     def _climbed(self, climb: Climb, ways: list[Way], start: Floats | None) -> Solution:
@@ -251,11 +260,11 @@ class Auto:
         serves = not problem.total and (steps.features is None or enough)
         if serves and steps.bytes_needed(problem) <= active.memory:
             seconds, many = steps.seconds_needed(problem), steps.features is None
-            yield Way(seconds, Newton(active), sure=not many and seconds <= SURE * least, factors=many)
+            yield Way(seconds, Newton(active), sure=not many and seconds <= SURE * least, rich=many)
         sandwich = operator.sandwich()
         split = Splitting(active.tol, active.memory, time_budget=active.time_budget, seed=active.seed)
         if sandwich is not None and len(problem) >= max(tuning.small, SHARE * sandwich.size) and split.fits(sandwich):
-            yield Way(splitting.seconds_needed(sandwich), split)
+            yield Way(splitting.seconds_needed(sandwich), split, rich=steps.features is None)
 
 
 def _splitting(climb: Climb, ways: list[Way]) -> Way | None:
@@ -287,7 +296,7 @@ def _taken_over(climb: Climb, way: Way, start: Floats | None, begun: str = "acti
     theta = climb.guess.theta if start is None and climb.guess is not None else start
     solver = way.solver
     if isinstance(solver, Newton) and start is None:
-        solver = replace(solver, looked=not way.factors)
+        solver = replace(solver, looked=not way.rich)
     found = solver.within(climb.clock.budget).solve(climb.problem, climb.operator, theta, climb.relay)
     path = f"{begun}, {found.path}"
     if found.status is Status.STALLED and not isinstance(solver, Newton):
