@@ -289,7 +289,7 @@ def test_splitting_begins_where_a_probe_foresees_many_free_pairs(
 def test_free_pairs_are_foreseen_by_the_power_that_they_grow_with(
     power: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """count(n) = n^p between the probes goes on as n^min(.8 p, .7): a closed form on either side of what it foresees."""
+    """count(n) = n^p between the probes goes on as n^min(.8 p, .7): a closed form on either side of it."""
     climb = Climb(ActiveSet(), PROBLEMS["same or different"], operator_of("tensor, gaussian"), None)
     monkeypatch.setattr(nested, "PROBES", (16, 64))
     monkeypatch.setattr(Climb, "_free_of", lambda self, size: size**power)
@@ -492,3 +492,27 @@ def test_the_active_set_goes_on_where_free_pairs_grow_slowly(monkeypatch: pytest
         monkeypatch.setattr(Climb, "look_at_growth", lambda self, e=exponent: setattr(self, "exponent", e))
         paths.append(Auto(active).solve(problem, operator).path)
     assert paths == ["nested subsets, splitting", "nested subsets, active set"]
+
+
+def test_a_gap_that_is_not_halved_stands() -> None:
+    climb = Climb(ActiveSet(), PROBLEMS["same or different"], operator_of("tensor, gaussian"), None)
+    for gap, n_pairs in [(9.0, 40), (5.0, N), (4.0, N), (2.6, N)]:
+        climb.relay(Progress(0, gap, 0.0, 10, 10, 0.0, n_pairs))
+    assert climb.stands(2)
+    assert not climb.stands(3)  # of all pairs there are two steps only
+    climb.relay(Progress(0, 1.9, 0.0, 10, 10, 0.0, N))
+    assert not climb.stands(2)
+
+
+def test_a_subset_that_was_left_is_known() -> None:
+    """Whoever takes over from it and is broken off has learnt at least that."""
+    problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
+    climb = Climb(ActiveSet(tuning=SMALL), problem, operator, None)
+    assert climb.known() is None
+    climb.relay.leave = lambda step: step.n_support > 0
+    climb.advance()
+    assert climb.guess is None
+    theta = climb.known()
+    assert theta is not None
+    assert np.count_nonzero(theta) > 0
+    assert problem.box.objective(theta, problem.linear, problem.linear - operator @ theta) < 0.0

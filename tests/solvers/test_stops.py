@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import pairlearn as pl
 from pairlearn.operators.dense import DenseOperator
 from pairlearn.solvers import ActiveSet, PlainSMO, Problem, Status
 from pairlearn.solvers.active.stagnation import Stagnation
-from pairlearn.solvers.certificate import finish
+from pairlearn.solvers.certificate import finish, no_worse
 from pairlearn.solvers.start import level
 
 
@@ -207,3 +211,32 @@ def test_a_stopped_fit_has_the_bias_of_the_least_loss(steps: int) -> None:
     v = y - Z @ (Z.T @ found.coefficients)
     least = min(loss(c, v, case.lower, case.upper, 0.0) for c in v)
     assert loss(found.bias, v, case.lower, case.upper, 0.0) <= least * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("status", ["interrupted", "time budget", "converged"])
+def test_what_was_known_is_kept_where_a_fit_is_broken_off_before_it_is_as_good(status: str) -> None:
+    y = np.array([1.0, -1.0])
+    case = Problem(y, np.minimum(y, 0.0), np.maximum(y, 0.0), total=0.0)
+    operator = DenseOperator(2 * np.eye(2))  # the optimum is (½, −½)
+    found = replace(finish(case, operator, 0.1 * y, Status.INTERRUPTED, 1e-6, ()), status=Status(status), path="way")
+    better, worse = (no_worse(found, case, operator, share * y, 1e-6) for share in (0.4, 0.01))
+    expected = 0.1 if status == "converged" else 0.4
+    assert better.coefficients.tolist() == pytest.approx([expected, -expected])
+    assert (better.status, better.path) == (status, "way")
+    assert worse is found is no_worse(found, case, operator, None, 1e-6)
+
+
+@pytest.mark.parametrize("solver", ["auto", "active_set", "newton", "interior", "splitting"])
+def test_a_warm_start_that_is_broken_off_is_no_worse_than_its_start(solver: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    pairs = pl.all_pairs(X, reflexive=False)
+    y = np.where(rng.random(len(pairs)) < 0.3, 1.0, -1.0)
+    machine = pl.PairSVC("tensor_metric", "linear", C=0.01, random_state=0, warm_start=True).fit(pairs, y)
+    before, stops = machine.objective_, iter([False, True])
+    machine.set_params(C=1e3, solver=solver, callback=lambda line: next(stops, True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        machine.fit(pairs, y)
+    assert machine.fit_status_ == "interrupted"
+    assert machine.objective_ <= before + 1e-9

@@ -7,7 +7,7 @@ however large the block, and matrix products stay large enough to run at full sp
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from pairlearn.operators.form import PairForm, times
 from pairlearn.operators.rows import PairRows
 from pairlearn.operators.source import Source, join_sources
 from pairlearn.pair_kernels import Table, ViewKernel
+from pairlearn.pair_kernels.table import compares_only
 from pairlearn.types import Examples, Floats, Ints
 from pairlearn.words import counted
 
@@ -38,19 +39,21 @@ class Embedding:
 
     `anchor` is what the base keeps of the support examples, None for features; `width` the length of a row. With r ≤ s
     features rows are shorter and cost no kernel values; a linear kernel on 100 numbers has 100, whatever s. `thin` says
-    that the base has features of sparse rows as they are; others get dense ones.
+    that the base has features of sparse rows as they are; others get dense ones. `origin` is taken from features where
+    the form sees differences only.
     """
 
     base: Kernel
     anchor: Any
     width: int
     thin: bool = False
+    origin: Floats | None = None
 
     @classmethod
-    def of(cls, source: Source) -> Embedding:
+    def of(cls, source: Source, origin: Floats | None = None) -> Embedding:
         """Features where the source has them, else kernel values with its examples."""
         if source.features is not None:
-            return cls(source.kernel, None, source.features.shape[1], sparse.issparse(source.examples))
+            return cls(source.kernel, None, source.features.shape[1], sparse.issparse(source.examples), origin)
         return cls(source.kernel, source.examples, source.n_examples)
 
     def __call__(self, examples: Examples) -> Floats:
@@ -59,7 +62,8 @@ class Embedding:
         if self.anchor is not None:
             return as_rows(self.base(examples, self.anchor))
         Z = self.base.features(examples.toarray() if sparse.issparse(examples) and not self.thin else examples)
-        return as_rows(_of_width(Z, self.width, "examples"))
+        rows = as_rows(_of_width(Z, self.width, "examples"))
+        return rows if self.origin is None else rows - self.origin
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,12 @@ class FormPart:
         """The form of the support pairs. Over features where they are no longer than rows of kernel values."""
         assert table.base is not None
         sides = [_support_source(base, anchor) for base, anchor in zip(table.base.sides, anchors, strict=True)]
-        embeddings = [Embedding.of(side) for side in sides]
+        if len(sides) == 1 and sides[0].features is not None and compares_only(table):
+            origin = sides[0].features.mean(axis=0)
+            sides = [replace(sides[0], features=sides[0].features - origin)]
+            embeddings = [Embedding.of(sides[0], origin)]
+        else:
+            embeddings = [Embedding.of(side) for side in sides]
         form = join_sources(sides).form(table, support, coefficients)
         return cls(form.dense(), embeddings[0], embeddings[-1])
 

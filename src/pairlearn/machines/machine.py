@@ -36,6 +36,7 @@ from pairlearn.operators.build import Grams, Operation, build, refuse_large
 from pairlearn.pair_kernels import PairKernel, View, pair_kernel
 from pairlearn.pairs import as_pairs
 from pairlearn.solvers import Callback, Solution, solver_for
+from pairlearn.solvers.certificate import no_worse
 from pairlearn.solvers.clock import Clock
 from pairlearn.solvers.implicit import Outcome
 from pairlearn.solvers.problem import Keeper, Problem, Progress, Status
@@ -289,7 +290,8 @@ def solve(
     seed = fresh_seed() if machine.random_state is None else machine.random_state
     memory, before = operation.plan.memory - journey.nbytes, journey.before
     solver = solver_for(machine.solver, machine.tol, clock.budget, memory, seed, before.begun, before.reached)
-    return solver.solve(problem, operation.operator, start, helped(operation.operator, journey.watch))
+    found = solver.solve(problem, operation.operator, start, helped(operation.operator, journey.watch))
+    return no_worse(found, problem, operation.operator, start, machine.tol)
 
 
 @dataclass

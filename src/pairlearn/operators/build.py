@@ -13,6 +13,7 @@ from pairlearn.kernels.gram import BLOCK, check_definite, gram_matrix, is_ready
 from pairlearn.linalg.held import held_bytes
 from pairlearn.linalg.mapped import is_mapped, on_disk, row_blocks
 from pairlearn.linalg.room import give_back
+from pairlearn.linalg.tiles import product
 from pairlearn.operators.base import Divisible, PairOperator
 from pairlearn.operators.blocked import BlockedOperator
 from pairlearn.operators.dense import DenseOperator
@@ -21,6 +22,7 @@ from pairlearn.operators.product import FeatureOperator, ProductOperator, SumOpe
 from pairlearn.operators.resolve import Resolved, resolve, shown_width
 from pairlearn.operators.source import AnySource, Source, join_sources
 from pairlearn.pair_kernels import PairKernel, ViewKernel
+from pairlearn.pair_kernels.table import compares_only
 from pairlearn.pairs import Pairs
 from pairlearn.types import Examples, Floats, Ints
 
@@ -140,15 +142,20 @@ def _view_features(leaf: ViewKernel, table: Examples, factor: float) -> Floats |
 
 def _source(base: Kernel, resolved: Resolved, plan: Plan, grams: Grams) -> AnySource:
     """Where the values of a base come from: its Gram matrix if that is held, its features if they are worth it."""
+    tables = [table for table in resolved.kernel.split()[0] if table.base is base]
+    levelled = plan.kind == "product" and len(base.sides) == 1 and all(map(compares_only, tables))
     parts = []
     for number, kernel in enumerate(base.sides):
+        Z = resolved.features[base][number] if base in resolved.ranks else None
+        wide = None if Z is None else np.ascontiguousarray(Z, dtype=np.float64)
+        if levelled and wide is not None:
+            wide = wide - wide.mean(axis=0)
         matrix = None
         if plan.gram:
             side = Side(kernel, resolved.tables[number], resolved.used[number], grams[number], plan.budget)
-            matrix = side.matrix()
+            own = levelled and wide is not None and side.given is None and not side.on_disk
+            matrix = product(wide, wide.T) if own and wide is not None else side.matrix()
             check_definite(kernel, matrix)
-        Z = resolved.features[base][number] if base in resolved.ranks else None
-        wide = None if Z is None else np.ascontiguousarray(Z, dtype=np.float64)
         parts.append(Source(kernel, None if plan.gram else resolved.pairs.tables.sides[number], matrix, wide))
     return join_sources(parts)
 

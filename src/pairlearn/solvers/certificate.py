@@ -8,13 +8,13 @@ a fresh product Kθ, block by block: nothing of the size of all pairs is held be
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pairlearn.operators.base import PairOperator
 from pairlearn.solvers.box import kkt_gap, middle
-from pairlearn.solvers.problem import Problem, Progress, Solution, Status
+from pairlearn.solvers.problem import BROKEN_OFF, Problem, Progress, Solution, Status
 from pairlearn.solvers.start import level
 from pairlearn.types import Floats
 
@@ -109,6 +109,14 @@ def best_share(problem: Problem, theta: Floats, objective: float) -> tuple[float
     if share >= HARDLY:
         return 1.0, objective
     return share, 0.5 * share**2 * square - share * linear
+
+
+def no_worse(found: Solution, problem: Problem, operator: PairOperator, known: Floats | None, tol: float) -> Solution:
+    """The solution or, where it was broken off before it was as good, these feasible coefficients."""
+    if known is None or found.status not in BROKEN_OFF:
+        return found
+    other = finish(problem, operator, known, found.status, tol, found.history)
+    return found if found.objective <= other.objective else replace(other, path=found.path, taken=found.taken)
 
 
 def finish(

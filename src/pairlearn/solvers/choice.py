@@ -19,11 +19,11 @@ from pairlearn.operators.base import PairOperator
 from pairlearn.solvers import interior, splitting
 from pairlearn.solvers.active.active_set import ActiveSet
 from pairlearn.solvers.active.nested import PROBES, Climb
-from pairlearn.solvers.certificate import best_share
+from pairlearn.solvers.certificate import best_share, no_worse
 from pairlearn.solvers.interior import Interior
 from pairlearn.solvers.newton import Newton, Size, proven
 from pairlearn.solvers.newton.constant import constant
-from pairlearn.solvers.problem import Callback, Problem, Progress, Solution, Status
+from pairlearn.solvers.problem import BROKEN_OFF, Callback, Problem, Progress, Solution, Status
 from pairlearn.solvers.splitting import Splitting
 from pairlearn.solvers.tuning import FACTORS, RATES, factor_seconds
 from pairlearn.types import Floats
@@ -302,4 +302,7 @@ def _taken_over(climb: Climb, way: Way, start: Floats | None, begun: str = "acti
     if found.status is Status.STALLED and not isinstance(solver, Newton):
         rest = replace(climb.active, time_budget=climb.clock.budget)
         found, path = rest.solve(climb.problem, climb.operator, found.coefficients, climb.relay), f"{path}, active set"
+    if found.status in BROKEN_OFF:
+        known = climb.known() if theta is None else theta
+        found = no_worse(found, climb.problem, climb.operator, known, climb.active.tol)
     return climb.relay.whole(found, path, climb.taken)

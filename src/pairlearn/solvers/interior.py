@@ -16,7 +16,7 @@ from pairlearn.errors import InputError, TooLargeError
 from pairlearn.linalg.threads import blas_threads
 from pairlearn.operators.base import PairOperator
 from pairlearn.solvers.active.active_set import ActiveSet
-from pairlearn.solvers.certificate import finish
+from pairlearn.solvers.certificate import finish, no_worse
 from pairlearn.solvers.clock import Clock, OutOfTimeError
 from pairlearn.solvers.inner.interior import InteriorPoint
 from pairlearn.solvers.inner.quadratic import ThinForm
@@ -72,6 +72,7 @@ class Interior:
             theta, status = _Path(self.active, problem, operator, relay, clock).followed(start)
         if status is not None:
             found = finish(problem, operator, theta, status, self.active.tol, ())
+            found = no_worse(found, problem, operator, start, self.active.tol)
         else:
             rest = replace(self.active, time_budget=clock.budget)
             found = rest.solve(problem, operator, theta, relay)

@@ -69,6 +69,10 @@ class Status(StrEnum):
     """The gap is more than rounding explains, but no method lowers it any more."""
 
 
+BROKEN_OFF = (Status.INTERRUPTED, Status.TIME_BUDGET)
+"""By the user or the clock, at any step: what was known before may be better than what is at hand."""
+
+
 @dataclass(frozen=True)
 class Progress:
     """One line of a solver's history; gap, objective and support are those of the `n_pairs` at hand, all or a subset.

@@ -17,7 +17,7 @@ from pairlearn.linalg.room import FACTORED
 from pairlearn.operators.base import PairOperator
 from pairlearn.operators.thin import AnyThin
 from pairlearn.solvers.active.active_set import ActiveSet
-from pairlearn.solvers.certificate import finish
+from pairlearn.solvers.certificate import finish, no_worse
 from pairlearn.solvers.clock import Clock, Pace
 from pairlearn.solvers.problem import Callback, Problem, Progress, Relay, Solution, Status
 from pairlearn.solvers.start import at_bounds, feasible
@@ -38,7 +38,6 @@ MOSTLY, SURELY = 0.75, 0.6
 QUARTER = 4
 """Times that a subset has as many pairs as the one that tells how its free pairs grow: with 3.1 million pairs of
 Gaussian classes they became four times as many as of 14,000 where half a power foresaw fifteen times."""
-BROKEN_OFF = (Status.INTERRUPTED, Status.TIME_BUDGET)
 PRODUCT = 0.2
 """Share of the time left that the product over all pairs behind a guess may take."""
 
@@ -114,6 +113,8 @@ class Climb:
         self.guess: Guess | None = None
         self.status: Status | None = None
         """Why there is nothing more to do: the user or the clock."""
+        self.looked: tuple[Ints, Problem, Solution] | None = None
+        """A subset that there is no guess from: its pairs, their problem and its last coefficients."""
         self.taken = 0
         self.began = 0
         """Number of the first step that counts: probes, and a way that led nowhere, come before it."""
@@ -237,6 +238,7 @@ class Climb:
         self.relay.leave = lambda step: step.gap > enough and self.spent > most
         chosen, small, found = self._solved(size)
         left, self.relay.leave, self.relay.left = self.relay.left, None, False
+        self.looked = chosen, small, found
         if found.status is Status.INTERRUPTED and not left:
             self.status = found.status
             self._guess(chosen, small, found)
@@ -256,6 +258,7 @@ class Climb:
         """Solve the next subset and guess the whole from it; not if another solver is to go on (`relay.left`)."""
         chosen, small, found = self._solved(self.next_size)
         if self.relay.left:
+            self.looked = chosen, small, found
             return
         if found.status is Status.INTERRUPTED:
             self.status = found.status
@@ -314,9 +317,15 @@ class Climb:
         anew = guess is not None and not guess.n_bounded
         rest = replace(self.active, time_budget=self.clock.budget)
         found = rest.solve(self.problem, self.operator, None if anew else best, self.relay)
-        if anew and best is not None and not self.relay.left and found.status in BROKEN_OFF:
-            found = min(found, self._as_it_is(best, found.status), key=lambda one: one.objective)
+        if anew and not self.relay.left:
+            found = no_worse(found, self.problem, self.operator, best, self.active.tol)
         return self.relay.whole(found, path, self.taken)
+
+    def known(self) -> Floats | None:
+        """Coefficients of all pairs by the last guess, or by a subset that was only looked at or left."""
+        if self.guess is None and self.looked is not None:
+            self._guess(*self.looked)
+        return None if self.guess is None else self.guess.theta
 
     def _as_it_is(self, theta: Floats, status: Status) -> Solution:
         return finish(self.problem, self.operator, theta, status, self.active.tol, ())

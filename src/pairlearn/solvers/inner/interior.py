@@ -198,7 +198,7 @@ class _Path:
             return True
         floor, ceiling, _ = self.box.pieces(x > 0)
         room = np.where(self.box.free(x), ceiling - x if lacking > 0 else x - floor, 0.0)
-        if abs(lacking) > 0.5 * float(room.sum()):
+        if not abs(lacking) <= 0.5 * float(room.sum()):  # also where the sum overflows
             return False
         x += room * (lacking / float(room.sum()))
         return True
