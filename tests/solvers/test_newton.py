@@ -215,12 +215,12 @@ def test_where_newton_is_lost_after_a_look_the_active_set_goes_on(monkeypatch: p
     assert found.objective == pytest.approx(exact.objective, rel=1e-5)
 
 
-def test_a_constant_of_a_look_that_took_long_is_proved_for_all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_constant_after_a_look_that_was_left_is_proved_by_newton(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, Z = rare(3000, 0.05, np.random.default_rng(6))
     monkeypatch.setattr(choice, "LOOK", 0.0)
     found = by_features(monkeypatch).solve(problem, FeatureOperator(Z))
     exact = ActiveSet(tol=1e-6).solve(problem, FeatureOperator(Z))
-    assert (found.path, found.status) == ("nested subsets, constant", Status.CONVERGED)
+    assert (found.path, found.status) == ("look, Newton's method, constant", Status.CONVERGED)
     assert found.objective == pytest.approx(exact.objective, rel=1e-6)
 
 

@@ -37,7 +37,7 @@ SURE = 2.0
 by Newton's method 2.1 s instead of 6.7 with 319,600 pairs (1.2), but .7 instead of .4 with 44,850 (2.5). The interior
 point begins at once then: what is lost where classes are apart is little beside what is saved (16,000 matches of teams
 .11 s, with an active set first .2 s)."""
-LOOKED, LOOK = 16, 0.08
+LOOKED, LOOK = 16, 0.05
 """Pairs per feature that tell whether classes overlap, and share of Newton's time that they may take: with 3.1 million
 pairs of classes far apart he took 20 s, an active set 6."""
 SHARE = 0.05
@@ -47,7 +47,7 @@ PART = 0.3
 UNCOUNTED = 3.0
 """Times the counted work of an active set that it takes where most support pairs are at their bounds: many steps, each
 with a product over all pairs that nobody counts."""
-STANDS = 20
+STANDS = 40
 """Steps within which the gap of an active set that leads anywhere is halved: wine, unscaled, 15,753 pairs by a Gaussian
 base took it 250 steps with a gap of 4 to 5, and splitting .1 s in all."""
 SETS = 3.0
@@ -161,7 +161,8 @@ class Auto:
         overlaps, n_free = climb.look(few, LOOK * way.seconds)
         if not overlaps or climb.status is not None:
             return None
-        found = self._constant(climb, few, n_free) or _taken_over(climb, way, None, "look")
+        even = self._constant(climb, few, n_free) if np.isfinite(n_free) else None
+        found = even or _taken_over(climb, way, None, "look")
         ways.remove(way)
         return None if found.status is Status.STALLED else found
 
