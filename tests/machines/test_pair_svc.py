@@ -486,6 +486,7 @@ BAD_FITS: dict[str, tuple[dict[str, Any], Any, Any, str]] = {
     "nan array": ({}, np.stack([NAN, X], axis=1), np.tile([1, -1], 8), "contain NaN"),
     "C zero": ({"C": 0.0}, PAIRS, Y, r"C must be a finite number > 0, got 0\.0; try C=1\.0"),
     "C negative": ({"C": -1}, PAIRS, Y, "C must be a finite number > 0, got -1"),
+    "C huge": ({"C": 1e300}, PAIRS, Y, r"C must be at most 1e\+100, got 1e\+300: .*overflow"),
     "C infinite": ({"C": np.inf}, PAIRS, Y, "C must be a finite number > 0, got inf"),
     "C a truth value": ({"C": True}, PAIRS, Y, "C must be a finite number > 0, got True"),
     "C nan": ({"C": np.nan}, PAIRS, Y, "C must be a finite number > 0"),

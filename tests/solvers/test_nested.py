@@ -254,7 +254,7 @@ def test_newton_by_kernel_values_takes_over_where_most_support_pairs_are_bounded
     assert found.objective == pytest.approx(plain.objective, rel=1e-6)
     monkeypatch.setattr(Climb, "factoring", np.inf)
     if not late:
-        monkeypatch.setattr(choice, "UNCOUNTED", 0.0)
+        monkeypatch.setattr(Climb, "spent", 0.0)
         assert "Newton" not in Auto(active).solve(problem, operator).path
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -101,6 +102,19 @@ def test_the_function_is_found_before_the_active_set_begins() -> None:
     assert found.objective == pytest.approx(plain.objective, rel=1e-7)
     assert len(found.history) < len(plain.history)
     assert problem.box.free(found.coefficients).sum() < 20
+
+
+def test_what_a_callback_sees_is_feasible_and_only_gets_better() -> None:
+    """Of θ on ramps the objective would be +10⁷ here before it falls: a share of it is below 0 at once."""
+    problem, Z = problem_of("classes", 3000, np.random.default_rng(2), C=1e3)
+    lines: list[Progress] = []
+    found = Newton(ActiveSet(tuning=FEW)).solve(
+        problem, FeatureOperator(Z), None, lambda line: bool(lines.append(line))
+    )
+    seen = [line.objective for line in lines]
+    assert found.status is Status.CONVERGED
+    assert max(seen) <= 0.0
+    assert all(now <= before + 1e-9 * abs(before) for before, now in pairwise(seen))
 
 
 def test_crowded_ramps_are_left_to_the_interior_point() -> None:

@@ -105,8 +105,8 @@ def _wide(table: Any, dtype: Any) -> Any:
     return table.astype(dtype) if numbers and table.dtype != dtype else table
 
 
-def check_definite(kernel: Kernel, matrix: Floats) -> None:
-    """Refuse a kernel known to be indefinite; check an unknown one on a sample and warn.
+def check_definite(kernel: Kernel, matrix: Floats, table: str = "") -> None:
+    """Refuse a kernel known to be indefinite; check an unknown one on a sample and warn. `table` names one of two.
 
     The sample is the leading principal block of an even spread of examples: if that has a clearly
     negative eigenvalue, so has the whole matrix.
@@ -118,13 +118,13 @@ def check_definite(kernel: Kernel, matrix: Floats) -> None:
     smallest, largest = float(eigenvalues[0]), float(np.abs(eigenvalues).max(initial=0.0))
     if kernel.definite is False or smallest < -1e-6 * largest:
         raise InputError(
-            f"the base kernel is not positive semidefinite (smallest eigenvalue {smallest:.3g} of a sample, "
+            f"the base kernel {table}is not positive semidefinite (smallest eigenvalue {smallest:.3g} of a sample, "
             f"largest {largest:.3g}), so the optimum is not defined; clip its spectrum, or expand the "
             "similarity over basis examples and use a linear base on these features"
         )
     if kernel.definite is None and len(spread) < len(matrix):
         warn_user(
-            f"{type(kernel).__name__} is not known to be positive semidefinite; a sample of {len(spread)} "
+            f"{type(kernel).__name__} {table}is not known to be positive semidefinite; a sample of {len(spread)} "
             "examples showed no negative eigenvalue. Pass definite=True if you know better.",
             DefinitenessWarning,
         )

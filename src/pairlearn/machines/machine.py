@@ -71,6 +71,8 @@ GRACE = 2.0
 """Seconds beyond 1.2 × its time budget that a fit may take without a word."""
 CAUSE = 5.0
 """Passes over all pairs beyond its time that a solver may need to end."""
+LARGEST = 1e100
+"""Largest size of a parameter: products of its squares with those of kernel values stay within float64."""
 ONE = Scale()
 """Of labels, which have no unit."""
 
@@ -324,11 +326,14 @@ def fresh_seed() -> int:
 
 
 def check_positive(machine: Any, **examples: str) -> None:
-    """Refuse parameters that are not finite and > 0; `examples` names them with a value to try."""
+    """Refuse parameters that are not finite and > 0, or near overflow; `examples` names them with a value to try."""
     for name, example in examples.items():
         value = getattr(machine, name)
         if not is_positive(value):
             raise InputError(f"{name} must be a finite number > 0, got {value!r}; try {name}={example}")
+        if value > LARGEST:
+            advice = f"squares of it overflow; try {name}={example}"
+            raise InputError(f"{name} must be at most {LARGEST:g}, got {value!r}: {advice}")
 
 
 def _grams(base: Any) -> Grams:

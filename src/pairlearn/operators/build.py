@@ -26,6 +26,7 @@ from pairlearn.pair_kernels.table import compares_only
 from pairlearn.pairs import Pairs
 from pairlearn.types import Examples, Floats, Ints
 
+ON_TABLE = ("on the left table ", "on the right table ")
 COPIED = 0.125
 """Share of the budget for a copy of examples that stand in a memory-mapped file; a larger one goes to another file."""
 Grams = tuple[Gram | None, Gram | None]
@@ -155,7 +156,7 @@ def _source(base: Kernel, resolved: Resolved, plan: Plan, grams: Grams) -> AnySo
             side = Side(kernel, resolved.tables[number], resolved.used[number], grams[number], plan.budget)
             own = levelled and wide is not None and side.given is None and not side.on_disk
             matrix = product(wide, wide.T) if own and wide is not None else side.matrix()
-            check_definite(kernel, matrix)
+            check_definite(kernel, matrix, "" if len(base.sides) == 1 else ON_TABLE[number])
         parts.append(Source(kernel, None if plan.gram else resolved.pairs.tables.sides[number], matrix, wide))
     return join_sources(parts)
 

@@ -58,7 +58,10 @@ class Interior:
         """Coefficients for this problem; a start only serves what follows a path that fails."""
         size = operator.thin_size()
         if size is None:
-            raise InputError('this kernel has no few features of each pair; use solver="auto"')
+            raise InputError(
+                'solver="interior" solves equations in the features of a pair, and this kernel has no list of them: '
+                'difference and direct_sum have one, others with base="linear" and few columns; use solver="auto"'
+            )
         taken = bytes_needed(problem, size, self.active.tuning)
         if taken > self.active.memory:
             raise TooLargeError(
@@ -67,6 +70,8 @@ class Interior:
                 '(--memory-budget), or choose solver="auto"'
             )
         clock = Clock.start(self.active.time_budget)
+        if clock.ends and clock.left < seconds_needed(problem, size) / STEPS:
+            return self.active.solve(problem, operator, start, callback)  # not even one step
         relay = Relay(clock, callback)
         with blas_threads(0):
             theta, status = _Path(self.active, problem, operator, relay, clock).followed(start)

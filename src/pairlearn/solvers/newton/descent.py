@@ -55,7 +55,8 @@ class Descent:
         self.theta: Floats = np.zeros(n)
         self.best: Floats = self.theta
         """θ_h of the step whose best share has the least objective, for a fit that is broken off."""
-        self.least = np.inf
+        self.least, self.known = np.inf, np.inf
+        """Objective and gap of that share."""
         self.slope, self.bias, self.half = np.zeros(n), 0.0, 0.0
         self.gap, self.objective = np.inf, 0.0
         """Of θ_h, before the last step."""
@@ -78,7 +79,7 @@ class Descent:
             self.gap = p.box.gap(start, self.v, p.constrained)
             if self.gap <= self.active.tol:
                 return None  # the active set certifies it
-            self.best, self.least = start, best_share(p, start, p.box.objective(start, p.linear, self.v))[1]
+            self._keep(start, self.v, p.box.objective(start, p.linear, self.v))
         if anew and begun:
             self.c, self.v, self.theta, begun = np.zeros(len(p)), p.linear.copy(), np.zeros(len(p)), False
         try:
@@ -168,7 +169,8 @@ class Descent:
         own = self.v - moved
         self.gap = box.gap(self.theta, own, p.constrained) if self._is_near else np.inf
         self.objective = box.objective(self.theta, p.linear, own)
-        self._note()
+        if self._is_near:
+            self._keep(self.theta, own, self.objective)
         db = self._turn(rest, moved)
         dv = moved + db
         length, gain = self._length(rest, moved, dv, db, half)
@@ -183,13 +185,13 @@ class Descent:
         total = self.problem.total or 0.0
         return abs(float(self.theta.sum()) - total) <= ASTRAY * abs(total) or total == 0.0
 
-    def _note(self) -> None:
-        """Keep θ_h where a share of it is better than all before."""
-        if not self._is_near:
-            return
-        _, reached = best_share(self.problem, self.theta, self.objective)
+    def _keep(self, theta: Floats, v: Floats, objective: float) -> None:
+        """Copy coefficients, with this residual, whose best share is better than all before."""
+        p = self.problem
+        share, reached = best_share(p, theta, objective)
         if reached < self.least:
-            self.best, self.least = self.theta.copy(), reached
+            self.best, self.least = theta.copy(), reached
+            self.known = p.box.gap(share * theta, (1.0 - share) * p.linear + share * v, p.constrained)
 
     def _turn(self, rest: Floats, moved: Floats) -> float:
         """From the steepest direction, θ − c and its values, to that of a Newton step, in place; change of the bias.
@@ -245,14 +247,14 @@ class Descent:
         return t, -begin
 
     def _report(self) -> bool:
-        """A line of the history; whether the user wants to stop. Of coefficients that are none there is no line."""
-        if not self._is_near:
+        """A line of the history, of the best so far; whether the user wants to stop. Before there is any: no line."""
+        if self.least == np.inf:
             return False
         line = Progress(
             iteration=0,
-            gap=self.gap,
-            objective=self.objective,
-            n_support=int(np.count_nonzero(self.theta)),
+            gap=self.known,
+            objective=self.least,
+            n_support=int(np.count_nonzero(self.best)),
             working_set=self.on_ramps,
             seconds=0.0,
             n_pairs=len(self.theta),
