@@ -23,6 +23,8 @@ from pairlearn.pair_kernels.catalog import PROJECTIONS
 from pairlearn.pair_kernels.table import weights
 from pairlearn.types import Floats, Ints
 
+MOST_ROWS = 0.8
+"""Share of rows with a weight up to which the others are left out: taking the rows out takes time, too."""
 PART = 2**12
 """Pairs whose features are weighted or computed together."""
 SHARES = 4
@@ -127,7 +129,9 @@ class Columns:
 
         def add(number: int) -> None:
             for part in parts[shares[number]]:
-                rows = roots[part, None] * self.G[part]
+                some = np.flatnonzero(roots[part])  # often a third
+                few = len(some) < MOST_ROWS * len(roots[part])
+                rows = roots[part][some, None] * self.G[part][some] if few else roots[part, None] * self.G[part]
                 sums[number] += rows.T @ rows  # a matrix with itself: half the work, and symmetric
 
         POOL.run(add, len(shares), work)

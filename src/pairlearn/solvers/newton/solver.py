@@ -72,9 +72,9 @@ class Newton:
             found = finish(problem, operator, theta, status, self.active.tol, ())
             return relay.whole(found, PATH, taken)
         even = None
-        if (flat or (lost and not self.looked)) and self._has_room(problem, size):
+        if lost and self._has_room(problem, size):
             taken = max(taken, interior.bytes_needed(problem, (size.features or 0,) * 2, self.active.tuning))
-            even = proven(self.active, problem, operator, theta, clock)
+            even = proven(self.active, problem, operator, theta, clock, doubtful=self.looked and not flat)
         if lost and self.looked and even is None:
             found = finish(problem, operator, theta, Status.STALLED, self.active.tol, ())
             return relay.whole(found, PATH, taken)
@@ -99,9 +99,19 @@ class Newton:
 
 
 def proven(
-    active: ActiveSet, problem: Problem, operator: PairOperator, start: Floats, clock: Clock, c: Floats | None = None
+    active: ActiveSet,
+    problem: Problem,
+    operator: PairOperator,
+    start: Floats,
+    clock: Clock,
+    c: Floats | None = None,
+    *,
+    doubtful: bool = False,
 ) -> Solution | None:
-    """A constant function, where that is the best one; `c` is that of a subset. Ctrl-C leaves the start."""
+    """A constant function, where that is the best one; `c` is that of a subset. Ctrl-C leaves the start.
+
+    Where it is `doubtful` it has to be the best one of few pairs first.
+    """
     status, theta = Status.INTERRUPTED, start
     with blas_threads(0), suppress(KeyboardInterrupt):
         few = np.sort(np.random.default_rng(active.seed).permutation(len(problem))[::FEWER])
@@ -109,6 +119,8 @@ def proven(
         if part is not None and len(few) >= ENOUGH * part.rank:
             proof = constant(nested.taken(problem, few), part, clock)
             c = None if proof is None else proof.c
+        if doubtful and c is None:
+            return None
         form = operator.thin()
         proof = None if form is None else constant(problem, form, clock, c)
         if proof is None:
