@@ -504,6 +504,21 @@ def test_a_gap_that_is_not_halved_stands() -> None:
     assert not climb.stands(2)
 
 
+def test_a_subset_that_was_looked_at_is_not_solved_again() -> None:
+    """It gives the guess that solving it anew gives, and no step is added."""
+    problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
+    climb, anew = (Climb(ActiveSet(tuning=SMALL), problem, operator, None) for _ in range(2))
+    climb.look(climb.next_size, np.inf)
+    steps = len(climb.relay.lines)
+    climb.advance()
+    anew.advance()
+    assert climb.guess is not None
+    assert anew.guess is not None
+    np.testing.assert_array_equal(climb.guess.theta, anew.guess.theta)
+    assert len(climb.relay.lines) == steps == len(anew.relay.lines)
+    assert climb.seconds == anew.seconds > 0.0
+
+
 def test_a_subset_that_was_left_is_known() -> None:
     """Whoever takes over from it and is broken off has learnt at least that."""
     problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")

@@ -409,6 +409,29 @@ def test_repeated_pairs_are_refused() -> None:
         Cells.of(sandwich_of("wedge", pl.all_pairs(X)))
 
 
+@pytest.mark.parametrize("kernel", ["tensor", "wedge"])
+@pytest.mark.parametrize("seed", range(8))
+def test_cells_serve_where_they_can_be_made(kernel: str, seed: int) -> None:
+    """The quick look of the choice against the refusals of whoever makes them."""
+    rng = np.random.default_rng(seed)
+    left, right = rng.integers(0, len(X), (2, 4))
+    sandwich = sandwich_of(kernel, pl.Pairs(X, left, right))
+    try:
+        Cells.of(sandwich)
+    except InputError:
+        assert not Cells.serve(sandwich)
+    else:
+        assert Cells.serve(sandwich)
+
+
+def test_cells_of_two_tables_serve_unless_a_pair_repeats() -> None:
+    for right, serves in (([0, 1, 0], True), ([0, 1, 1], False)):
+        operator = operator_of("tensor", pl.Pairs(X, [0, 1, 1], right, right_examples=X[:4]))
+        sandwich = operator.sandwich()
+        assert sandwich is not None
+        assert Cells.serve(sandwich) == serves
+
+
 def test_memory_is_counted_and_shortens_what_is_remembered() -> None:
     wide, narrow = solved(), solved(memory=0.9 * solved().taken)
     assert narrow.taken <= 0.9 * wide.taken

@@ -6,10 +6,11 @@ State is held over *cells*: the lower triangle of a symmetric or antisymmetric m
 from __future__ import annotations
 
 import numba as nb
+import numpy as np
 
 from pairlearn.loops.products import FAST
 from pairlearn.loops.threaded import threaded
-from pairlearn.types import Floats
+from pairlearn.types import Floats, Ints
 
 CHUNK = 2**14
 """Cells that one thread takes at a time; sums are of whole chunks, so that they do not depend on the threads."""
@@ -153,3 +154,18 @@ def shift(
             total += value
             slope += inverse[k] if free else 0.0
         out[0, c], out[1, c] = total, slope
+
+
+@nb.njit(cache=True, nogil=True)
+def distinct(rows: Ints, cols: Ints, width: int, triangle: bool, reflexive: bool, seen: Ints) -> bool:
+    """Whether all cells of these pairs differ, in a triangle or a matrix so wide; `seen` is 0 for every cell."""
+    for k in range(len(rows)):
+        a, b = np.int64(rows[k]), np.int64(cols[k])
+        if a == b and not reflexive:
+            return False
+        low, high = min(a, b), max(a, b)
+        cell = high * (high + 1) // 2 + low if triangle else a * width + b
+        if seen[cell]:
+            return False
+        seen[cell] = 1
+    return True

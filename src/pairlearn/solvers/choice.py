@@ -192,8 +192,7 @@ class Auto:
         """Whether more pairs may end at their bounds than a few working sets take in."""
         if problem.total is None:
             return True
-        tuning = self.active.tuning
-        each = 2.0 * np.clip(len(problem) // tuning.pairs_per_candidate, *tuning.candidates)
+        each = 2.0 * self.active.tuning.candidates_for(len(problem))
         return problem.box.most_bounded(problem.total) > SETS * each
 
     def _split_at_once(self, climb: Climb, ways: list[Way], start: Floats | None) -> Solution | None:

@@ -252,8 +252,10 @@ class _Run:
         n = len(self.problem)
         # At first all rates tie at zero: a random choice covers the examples evenly.
         chance = self.rng if len(self.history) == 1 and not self.theta.any() else None
-        usual = np.clip(max(n // self.tuning.pairs_per_candidate, n_free), *self.tuning.candidates)
-        count = self.options.candidates or (n if n <= self.tuning.small else int(usual))
+        usual, n_support = self.tuning.candidates_for(n), int(np.count_nonzero(self.theta))
+        # Half as many are enough while few pairs support the function.
+        count = min(max(n_free, min(max(n_support, usual // 2), usual)), self.tuning.candidates[1])
+        count = self.options.candidates or (n if n <= self.tuning.small else count)
         return steepest_pairs(self.problem.box, self.theta, self.v, count, chance)
 
     def _report(self, theta: Floats, v: Floats, gap: float, size: int) -> bool:

@@ -238,7 +238,7 @@ class Climb:
         self.relay.leave = lambda step: step.gap > enough and self.spent > most
         chosen, small, found = self._solved(size)
         left, self.relay.leave, self.relay.left = self.relay.left, None, False
-        self.looked = chosen, small, found
+        self.looked, self.seconds = (chosen, small, found), self.spent_on(len(chosen))
         if found.status is Status.INTERRUPTED and not left:
             self.status = found.status
             self._guess(chosen, small, found)
@@ -255,15 +255,22 @@ class Climb:
         return int(np.count_nonzero(small.box.free(found.coefficients)))
 
     def advance(self) -> None:
-        """Solve the next subset and guess the whole from it; not if another solver is to go on (`relay.left`)."""
-        chosen, small, found = self._solved(self.next_size)
+        """Solve the next subset and guess the whole from it; not if another solver is to go on (`relay.left`).
+
+        One that was looked at to its end is known already.
+        """
+        size, known = self.next_size, self.looked
+        if self.guess is None and known is not None and len(known[0]) == size and known[2].status is Status.CONVERGED:
+            self._guess(*known)
+            return
+        chosen, small, found = self._solved(size)
         if self.relay.left:
             self.looked = chosen, small, found
             return
         if found.status is Status.INTERRUPTED:
             self.status = found.status
         self._guess(chosen, small, found)
-        self.seconds = self.spent_on(len(chosen))
+        self.seconds = self.spent_on(size)
 
     def _solved(self, size: int) -> tuple[Ints, Problem, Solution]:
         """A subset, its problem, and the solution of that from the last guess."""

@@ -129,7 +129,9 @@ def _keys(box: Box, theta: Floats, v: Floats, rng: np.random.Generator | None) -
 
 def _leading(known: tuple[Ints, Floats], start: int, keys: Floats, count: int) -> tuple[Ints, Floats]:
     """The largest of those known already, with their keys, and of the pairs that begin at `start`."""
-    found = largest(keys, count)
+    # Once there are so many, most others are below all of them and need not be looked at again.
+    above = np.nonzero(keys >= known[1][-1])[0] if len(known[0]) == count else np.arange(len(keys))
+    found = above[largest(keys[above], count)]
     pairs, values = np.concatenate([known[0], start + found]), np.concatenate([known[1], keys[found]])
     order = np.argsort(-values, kind="stable")[:count]
     return pairs[order], values[order]

@@ -46,6 +46,13 @@ class Cells:
             raise InputError(TWICE)
         return cls(index, factor, shape, sign)
 
+    @staticmethod
+    def serve(sandwich: Sandwich) -> bool:
+        """Whether every pair has a cell of its own: what `of` refuses is found out in a tenth of its time."""
+        a, b, sign = sandwich.rows, sandwich.cols, sandwich.sign
+        seen = np.zeros(n_cells(sandwich), dtype=np.uint8)
+        return bool(loops.splitting.distinct(a, b, len(sandwich.right), bool(sign), sign >= 0, seen))
+
     @property
     def size(self) -> int:
         """Number of cells."""

@@ -123,10 +123,9 @@ class Splitting:
         """Whether there is memory for it, and a cell for every pair."""
         try:
             Room.within(self.memory, sandwich, self.depth)
-            Cells.of(sandwich)
-        except (InputError, TooLargeError):
+        except TooLargeError:
             return False
-        return True
+        return Cells.serve(sandwich)
 
 
 def seconds_needed(sandwich: Sandwich) -> float:
