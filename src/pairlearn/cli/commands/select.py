@@ -46,7 +46,7 @@ def select(
         list[str] | None,
         typer.Option(
             help="Base kernel to try, also 'lowrank(rbf, 500)'; repeat for several. Default: linear, standardised, "
-            "cosine and others."
+            "rbf and, of one table, poly."
         ),
     ] = None,
     C: Annotated[
