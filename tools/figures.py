@@ -195,7 +195,8 @@ def solver_rows() -> str:
     rows = run["rows"]
     measured = [name for name in BY_NAME if name in rows]
     left = [f"`{name}`" for name in BY_NAME if name not in rows]
-    lines = [ROWS, f"`{run['command']}`, {run['date']}: {len(measured)} of {len(BY_NAME)} fits.\n"]
+    at = f", commit {run['commit']}" if run.get("commit") else ""
+    lines = [ROWS, f"`{run['command']}`, {run['date']}{at}: {len(measured)} of {len(BY_NAME)} fits.\n"]
     if left:
         lines.append(f"Not measured: {', '.join(left)}.\n")
     lines += [*table(HEAD, [cells(name, rows[name]) for name in measured]), "\n## Goals\n", *findings(run)]

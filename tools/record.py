@@ -25,18 +25,29 @@ WITH_ROWS = ("compare_", "real_solver")
 
 
 def record(script: str, options: list[str], figures: list[dict[str, Any]], rows: Path) -> dict[str, Any]:
-    """What is kept of one run: the command, the day on which its last row was measured, rows and figures.
+    """What is kept of one run: the command, day and commit at which its last row was measured, rows and figures.
 
     Rows are kept where a page is made of them, and where others are still to be measured: there are no figures yet.
     """
     quick = "--quick" in options
     measured = not quick and rows.exists()
     day = date.fromtimestamp(rows.stat().st_mtime) if measured else date.today()
-    found = {"command": " ".join(["python", script, *options]), "date": day.isoformat(), "quick": quick}
+    found = {
+        "command": " ".join(["python", script, *options]),
+        "date": day.isoformat(),
+        "commit": commit(),
+        "quick": quick,
+    }
     if Path(script).stem.startswith(WITH_ROWS) or not figures:
         found["command"] = f"python {script}"  # with --only, the other rows are kept ones
         found["rows"] = json.loads(rows.read_text()) if measured else {}
     return {**found, "figures": figures}
+
+
+def commit() -> str:
+    """The commit at which the last row was measured; with "-dirty" if files differ from it, empty outside a clone."""
+    asked = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    return subprocess.run(asked, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout.strip()
 
 
 def restore(target: Path, rows: Path) -> None:

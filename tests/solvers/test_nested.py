@@ -348,6 +348,58 @@ def test_the_active_set_goes_on_where_splitting_stands_still(monkeypatch: pytest
     assert found.status == Status.CONVERGED
 
 
+def test_memory_of_a_solver_that_was_left_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
+    solve = Splitting.solve
+    monkeypatch.setattr(Climb, "factoring", 1e9)
+    monkeypatch.setattr(Splitting, "solve", lambda *a: replace(solve(*a), status=Status.STALLED, taken=10**12))
+    assert Auto(ActiveSet(tol=1e-6, tuning=replace(SMALL, small=100))).solve(problem, operator).taken == 10**12
+
+
+def test_a_resumed_solver_that_stands_still_is_followed_by_the_active_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
+    active, solve = ActiveSet(tol=1e-6, tuning=replace(SMALL, small=100)), Splitting.solve
+    start = replace(active, tol=0.1).solve(problem, operator).coefficients
+    assert Auto(active, begun="Splitting").solve(problem, operator, start).path == "splitting"
+    monkeypatch.setattr(Splitting, "solve", lambda *a: replace(solve(*a), status=Status.STALLED))
+    found = Auto(active, begun="Splitting").solve(problem, operator, start)
+    assert (found.path, found.status) == ("splitting, active set", Status.CONVERGED)
+
+
+@pytest.mark.parametrize("solver", [Auto, Nested])
+def test_ctrl_c_between_two_solvers_leaves_what_is_known(
+    solver: type[Auto | Nested], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python raises wherever it stands, here after the last subset."""
+    unit, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
+    problem = replace(unit, lower=0.05 * unit.lower, upper=0.05 * unit.upper)
+    guesses: list[Floats] = []
+
+    def raises(climb: Climb, *_: object) -> None:
+        assert climb.guess is not None
+        guesses.append(climb.guess.theta)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Climb, "ended", raises)
+    found = solver(ActiveSet(tol=1e-6, tuning=replace(SMALL, small=100))).solve(problem, operator)
+    assert (found.path, found.status) == ("nested subsets", Status.INTERRUPTED)
+    assert found.objective < 0.0
+    shares = found.coefficients[guesses[0] != 0] / guesses[0][guesses[0] != 0]
+    assert shares == pytest.approx(shares[0])  # the best share of the guess
+
+
+def test_ctrl_c_before_anything_is_known_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def raises(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
+    monkeypatch.setattr(Auto, "_split_at_once", raises)
+    found = Auto().solve(problem, operator)
+    assert (found.status, np.count_nonzero(found.coefficients)) == (Status.INTERRUPTED, 0)
+    start = ActiveSet(tol=0.1).solve(problem, operator).coefficients
+    np.testing.assert_array_equal(Auto().solve(problem, operator, start).coefficients, start)
+
+
 def test_another_way_goes_on_where_the_active_set_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
     active = ActiveSet(tol=1e-6, candidates=10, tuning=replace(TUNING, small=100))
@@ -373,7 +425,7 @@ def test_a_subset_that_takes_too_long_is_left(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(Size, "seconds_needed", lambda self, problem: 1e-5)
     monkeypatch.setattr(choice, "LEAST", 0.0)
     found, plain = Auto(active).solve(problem, operator), active.solve(problem, operator)
-    assert found.path == "active set, Newton's method, constant"
+    assert found.path == "nested subsets, Newton's method, constant"
     assert found.status == Status.CONVERGED
     assert found.objective == pytest.approx(plain.objective, rel=1e-6)
 
@@ -479,6 +531,17 @@ def test_a_part_of_a_subset_tells_how_free_pairs_grow(
     climb.look_at_growth()
     assert asked == [N // 24]
     assert climb.exponent == pytest.approx(expected, abs=1e-3)
+
+
+def test_a_part_that_tells_of_growth_is_never_left() -> None:
+    """Whoever watches for steps that take too long does not mean these, and the user has not stopped anything."""
+    climb = Climb(ActiveSet(tuning=SMALL), PROBLEMS["same or different"], operator_of("tensor, gaussian"), None)
+    climb.guess = Guess(np.zeros(N), N // 3, 100, 0)
+    climb.relay.leave = lambda step: True
+    climb.look_at_growth()
+    assert climb.status is None
+    assert climb.guess.size == N // 3
+    assert climb.relay.leave is not None
 
 
 def test_the_active_set_goes_on_where_free_pairs_grow_slowly(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -246,6 +246,32 @@ def test_a_constant_that_a_look_does_not_show_is_proved_where_newton_finds_no_di
     assert found.objective == pytest.approx(exact.objective, rel=1e-6)
 
 
+def test_two_features_as_two_entries_of_examples_serve() -> None:
+    """As many examples per pair as there are columns: equal numbers, though no pair has a list of features."""
+    X = np.random.default_rng(2).normal(size=(10, 2))
+    pairs = pl.all_pairs(X, reflexive=False)
+    y = np.where(X[pairs.left, 0] + X[pairs.right, 1] > 0, 1, -1)
+    newton, smo = (
+        pl.PairSVC("direct_sum", "linear", C=10.0, tol=1e-6, solver=solver, random_state=0).fit(pairs, y)
+        for solver in ("newton", "smo")
+    )
+    assert newton.fit_status_ == "converged"
+    assert newton.objective_ == pytest.approx(smo.objective_, rel=1e-5)
+
+
+def test_a_start_at_the_optimum_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes no step that could leave its ramps empty, and no constant is looked for."""
+
+    def refused(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    problem, Z = problem_of("classes", 400, np.random.default_rng(8))
+    solver = Newton(ActiveSet(tol=1e-4, tuning=FEW))
+    best = solver.solve(problem, FeatureOperator(Z)).coefficients
+    monkeypatch.setattr("pairlearn.solvers.newton.solver.proven", refused)
+    assert solver.solve(problem, FeatureOperator(Z), best).path == "Newton's method, active set"
+
+
 def test_ctrl_c_during_the_look_leaves_a_feasible_start(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, Z = problem_of("classes", 3000, np.random.default_rng(7))
     found = by_features(monkeypatch).solve(problem, FeatureOperator(Z), None, lambda line: line.n_pairs < 3000)

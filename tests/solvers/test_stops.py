@@ -15,6 +15,8 @@ from pairlearn.operators.dense import DenseOperator
 from pairlearn.solvers import ActiveSet, PlainSMO, Problem, Status
 from pairlearn.solvers.active.stagnation import Stagnation
 from pairlearn.solvers.certificate import finish, no_worse
+from pairlearn.solvers.clock import Clock
+from pairlearn.solvers.problem import Progress, Relay
 from pairlearn.solvers.start import level
 
 
@@ -31,6 +33,25 @@ class SinglePrecision(DenseOperator):
     def blocks(self, coefficients):  # type: ignore[no-untyped-def]
         for start, values in super().blocks(coefficients):
             yield start, values.astype(np.float32).astype(np.float64)
+
+
+def test_sets_of_a_thousandth_of_the_pairs_stand_still_some_day() -> None:
+    watch = Stagnation(patience=1000, stalled=10)
+    statuses = [watch.ends(5.0, -1.0, 0.0, share=1e-3) for _ in range(200)]
+    assert Status.STALLED in statuses
+    assert statuses.index(Status.STALLED) >= 50  # they need more steps than whole sets do
+
+
+def test_a_stop_by_the_user_is_no_leaving() -> None:
+    stops: list[bool] = []
+    relay = Relay(Clock.start(), lambda line: bool(stops))
+    relay.leave = lambda line: True
+    line = Progress(0, 1.0, 0.0, 0, 2, 0.0)
+    assert relay(line)
+    assert relay.left
+    stops.append(True)
+    assert relay(line)
+    assert not relay.left
 
 
 def test_convergence_that_a_fresh_product_does_not_confirm_is_rounding() -> None:

@@ -13,6 +13,8 @@ from pairlearn.kernels import Gaussian, Kernel, Linear
 from pairlearn.operators.build import build
 from pairlearn.operators.thin import Columns, Thin
 from pairlearn.solvers import ActiveSet, Auto, Interior, PlainSMO, Problem, Progress
+from pairlearn.solvers.inner.interior import InteriorPoint
+from pairlearn.solvers.inner.subproblem import Outcome
 
 rng = np.random.default_rng(5)
 X = rng.normal(size=(40, 4))
@@ -110,6 +112,14 @@ def test_all_pairs_at_once_reach_the_optimum_of_plain_smo(problem: str, kernel: 
     assert ours.objective <= expected.objective + 1e-4 * abs(expected.objective) + 1e-6
     if case.total is not None:
         assert ours.coefficients.sum() == pytest.approx(case.total, abs=1e-7)
+
+
+def test_a_path_that_fails_is_told_with_what_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = PROBLEMS["regression with a bias"]
+    operator = build(pl.pair_kernel("direct_sum").on(Linear()), PAIRS[:N]).operator
+    monkeypatch.setattr(InteriorPoint, "run", lambda self, sub, tol, clock: Outcome.STUCK)
+    found = Interior(ActiveSet(tol=1e-4)).solve(case, operator)
+    assert (found.path, found.status) == ("interior point, active set", "converged")
 
 
 @pytest.mark.parametrize("kernel", ["difference", "tensor_metric"])

@@ -42,8 +42,6 @@ class _OneClass(OutlierMixin, PairMachine):
         weights = self._weights(n_pairs, sample_weight)
         return weights, float(self.nu * weights.sum())
 
-    _softer = "raise nu"
-
     def predict(self, X: Any) -> Ints:
         """+1 inside (g ≥ 0 to within the certified gap of the fit and rounding), −1 outside.
 

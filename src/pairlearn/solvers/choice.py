@@ -1,11 +1,14 @@
 """Which solver when: by what is known before the first step, and by what subsets of the pairs show.
 
-Before the first step the number of features is known: with few of them all pairs go to the interior point at once, for
-no other way is surely shorter. Otherwise the pairs are climbed by nested subsets, and after each of them the ways to go
-on are compared by their expected seconds: counted operations, of the steps that the last subset took among them, over
-fixed rates, so that the same problem goes the same way every time. A subset that takes so long that what follows it
-would take longer than another way, and a whole that takes longer than that, are left for it. Whoever takes over starts
-where the subsets ended. A subset whose best function is a constant has the same looked for on all pairs.
+Before the first step the number of features is known: with few of them all pairs go to the interior point at once,
+for no other way is surely shorter, with some more to Newton's method, if a look at a subset shows that classes
+overlap. A start, or a probe of 2,500 pairs, may tell of so many free pairs that splitting begins at once; and where
+few pairs can end at their bounds the active set begins with all. Otherwise the pairs are climbed by nested subsets,
+and after each of them the ways to go on are compared by their expected seconds: counted operations, of the steps that
+the last subset took among them, over fixed rates, so that the same problem goes the same way every time. A subset
+that takes so long that what follows it would take longer than another way, and a whole that takes longer than that,
+are left for it. Whoever takes over starts where the subsets ended. A subset whose best function is a constant has the
+same looked for on all pairs.
 """
 
 from __future__ import annotations
@@ -138,12 +141,18 @@ class Auto:
         callback: Callback | None = None,
     ) -> Solution:
         """Coefficients for this problem by the way that suits it."""
-        ways = list(self.ways(problem, operator))
+        climb = Climb(self.active, problem, operator, callback)
+        try:
+            return self._solved(climb, list(self.ways(problem, operator)), start)
+        except KeyboardInterrupt:  # between two solvers, which end by themselves
+            return climb.interrupted(start)
+
+    def _solved(self, climb: Climb, ways: list[Way], start: Floats | None) -> Solution:
+        """By the way that a start comes from, by one that is surely the shortest, or subset by subset."""
         for way in ways:
             at_once = start is None and way.sure and isinstance(way.solver, Interior)
             if type(way.solver).__name__ == self.begun or at_once:
-                return way.solver.solve(problem, operator, start, callback)
-        climb = Climb(self.active, problem, operator, callback)
+                return _taken_over(climb, way, start, "")
         start = climb.resumed(start, self.reached)
         found = self._split_at_once(climb, ways, start) if climb.guess is None else None
         sure = next((way for way in ways if way.sure and way.has_time(climb)), None)
@@ -186,7 +195,10 @@ class Auto:
                 lost = isinstance(best.solver, Newton) and found.status is Status.STALLED
                 return self._climbed(climb, [way for way in ways if way is not best], None) if lost else found
         found = climb.ended(start)
-        return _taken_over(climb, min(late, key=seconds_of), found.coefficients) if climb.relay.left else found
+        if not climb.relay.left:
+            return found
+        climb.taken = max(climb.taken, found.taken)
+        return _taken_over(climb, min(late, key=seconds_of), found.coefficients)
 
     def _many_bounded(self, problem: Problem) -> bool:
         """Whether more pairs may end at their bounds than a few working sets take in."""
@@ -231,7 +243,8 @@ class Auto:
             return None
         start = np.zeros(len(climb.problem)) if climb.guess is None else climb.guess.theta
         found = proven(self.active, climb.problem, climb.operator, start, climb.clock, proof.c)
-        return found and climb.relay.whole(found, f"nested subsets, {found.path}", max(climb.taken, needed))
+        begun = "look" if climb.guess is None else "nested subsets"
+        return found and climb.relay.whole(found, f"{begun}, {found.path}", max(climb.taken, needed))
 
     def _watch(self, climb: Climb, ways: list[Way]) -> list[Way]:
         """Have the active set ended once another way would have taken less time; the list that this way is put into."""
@@ -290,16 +303,17 @@ def seconds_of(way: Way) -> float:
     return way.seconds
 
 
-def _taken_over(climb: Climb, way: Way, start: Floats | None, begun: str = "active set") -> Solution:
+def _taken_over(climb: Climb, way: Way, start: Floats | None, begun: str | None = None) -> Solution:
     """Another solver goes on from the last coefficients."""
     climb.relay.leave = None
-    begun = begun if climb.guess is None else "nested subsets"
+    begun = climb.first if begun is None or climb.guess is not None else begun
     theta = climb.guess.theta if start is None and climb.guess is not None else start
     solver = way.solver
     if isinstance(solver, Newton) and start is None:
         solver = replace(solver, looked=not way.rich)
     found = solver.within(climb.clock.budget).solve(climb.problem, climb.operator, theta, climb.relay)
-    path = f"{begun}, {found.path}"
+    climb.taken = max(climb.taken, found.taken)
+    path = ", ".join(filter(None, [begun, found.path]))
     if found.status is Status.STALLED and not isinstance(solver, Newton):
         rest = replace(climb.active, time_budget=climb.clock.budget)
         found, path = rest.solve(climb.problem, climb.operator, found.coefficients, climb.relay), f"{path}, active set"

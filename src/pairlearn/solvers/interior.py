@@ -28,6 +28,7 @@ from pairlearn.types import Floats
 THIN_ENTRY = 40
 """Bytes per entry of a sparse matrix while it is made: value, column, and both once more."""
 
+PATH = "interior point"
 STEPS, PASSES, SOLVED = 20, 100, 8
 """Usual steps of the path, numbers per pair that one of them reads or writes beside those of the form, and how often it
 does so with these: 14 products with them in a row (sampled letters, 136 features: 1.5 s)."""
@@ -73,15 +74,16 @@ class Interior:
         if clock.ends and clock.left < seconds_needed(problem, size) / STEPS:
             return self.active.solve(problem, operator, start, callback)  # not even one step
         relay = Relay(clock, callback)
+        path = _Path(self.active, problem, operator, relay, clock)
         with blas_threads(0):
-            theta, status = _Path(self.active, problem, operator, relay, clock).followed(start)
+            theta, status = path.followed(start)
         if status is not None:
             found = finish(problem, operator, theta, status, self.active.tol, ())
             found = no_worse(found, problem, operator, start, self.active.tol)
         else:
             rest = replace(self.active, time_budget=clock.budget)
             found = rest.solve(problem, operator, theta, relay)
-        return relay.whole(found, "interior point", taken)
+        return relay.whole(found, PATH if path.solved or status is not None else f"{PATH}, {found.path}", taken)
 
     def within(self, seconds: float | None) -> Interior:
         """The same with so much time."""
@@ -110,6 +112,8 @@ class _Path:
 
     def __init__(self, active: ActiveSet, problem: Problem, operator: PairOperator, relay: Relay, clock: Clock) -> None:
         self.active, self.problem, self.operator, self.relay, self.clock = active, problem, operator, relay, clock
+        self.solved = False
+        """Whether the end was reached, which the active set only confirms."""
 
     def followed(self, start: Floats | None) -> tuple[Floats, Status | None]:
         """(θ, why it ended before its time); after a path that fails θ is the start."""
@@ -127,6 +131,7 @@ class _Path:
             outcome = Outcome.OUT_OF_TIME
         except KeyboardInterrupt:
             return theta, Status.INTERRUPTED
+        self.solved = outcome is Outcome.SOLVED
         if outcome is Outcome.STOPPED:
             return theta, Status.INTERRUPTED
         if outcome is Outcome.OUT_OF_TIME and theta.any():

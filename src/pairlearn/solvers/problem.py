@@ -178,7 +178,7 @@ class Relay(Keeper):
         self.lines.append(replace(progress, iteration=len(self.lines), seconds=self.clock.seconds))
         new = self.factored - self._counted if self.factored >= self._counted else self.factored
         self.costs.append(RATES.seconds(new, 5.0 * progress.working_set**2 + 60.0 * progress.n_pairs))
-        self._counted = self.factored
+        self._counted, self.left = self.factored, False
         if self.callback is not None and self.callback(self.lines[-1]):
             return True
         self.left = self.leave is not None and self.leave(progress)

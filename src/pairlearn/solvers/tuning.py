@@ -17,8 +17,9 @@ class Tuning:
     # -- the outer loop
 
     candidates: tuple[int, int] = (1000, 2000)
-    """Least and most violators from each side. All free pairs and 2,000 violators reach a gap of 1e-3 in 7 to 11 outer
-    steps on 11,325 pairs and in 18 to 20 on 3.1 million; a thousand candidates in all took 6 to 18 on the former."""
+    """Least and most violators from each side once as many pairs support the function; before that half. All free
+    pairs and 2,000 violators reach a gap of 1e-3 in 7 to 11 outer steps on 11,325 pairs and in 18 to 20 on 3.1 million;
+    a thousand candidates in all took 6 to 18 on the former."""
     pairs_per_candidate: int = 150
     """Between the two: one candidate for so many pairs, so that small problems are not solved whole at once."""
     inner: float = 0.1
@@ -37,8 +38,9 @@ class Tuning:
     """Seconds for the first step where there are none left: a machine that knows nothing is of no use."""
 
     def candidates_for(self, n_pairs: int) -> int:
-        """Violators from each side among so many pairs; half as many while no more support the function: 320,000 pairs
-        of Gaussian classes, 1,200 of them support pairs, 1.4 s instead of 1.8, 800 faces of LFW 1.3 instead of 1.5."""
+        """Violators from each side among so many pairs. Half as many do while no more pairs support the function:
+        320,000 pairs of Gaussian classes, 1,200 of them support pairs, 1.3 s instead of 1.8, 800 faces of LFW 1.1
+        instead of 1.5."""
         return int(min(max(n_pairs // self.pairs_per_candidate, self.candidates[0]), self.candidates[1]))
 
     # -- SMO

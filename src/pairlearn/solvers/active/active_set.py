@@ -35,7 +35,7 @@ class ActiveSet:
     with the number of pairs; projected gradients took 300 to 1,180 products for the same gap.
 
     `memory` is in bytes and bounds the working set; `candidates` is the number of violators from each side, None takes
-    1000 to 2000, growing with the number of pairs and of free coefficients.
+    500 to 2000, growing with the number of pairs, of support pairs and of free coefficients.
 
     >>> import numpy as np
     >>> from pairlearn.operators.dense import DenseOperator
@@ -254,7 +254,7 @@ class _Run:
         chance = self.rng if len(self.history) == 1 and not self.theta.any() else None
         usual, n_support = self.tuning.candidates_for(n), int(np.count_nonzero(self.theta))
         # Half as many are enough while few pairs support the function.
-        count = min(max(n_free, min(max(n_support, usual // 2), usual)), self.tuning.candidates[1])
+        count = min(max(n_free, min(max(n_support, usual // 2, 1), usual)), self.tuning.candidates[1])
         count = self.options.candidates or (n if n <= self.tuning.small else count)
         return steepest_pairs(self.problem.box, self.theta, self.v, count, chance)
 

@@ -97,9 +97,12 @@ class Nested:
         """Coefficients for this problem; a start makes the subsets needless, or those up to where it comes from."""
         climb = Climb(self.active, problem, operator, callback)
         start = climb.resumed(start, self.reached)
-        while start is None and climb.goes_on:
-            climb.advance()
-        return climb.ended(start)
+        try:
+            while start is None and climb.goes_on:
+                climb.advance()
+            return climb.ended(start)
+        except KeyboardInterrupt:  # between two subsets
+            return climb.interrupted(start)
 
 
 class Climb:
@@ -114,7 +117,9 @@ class Climb:
         self.status: Status | None = None
         """Why there is nothing more to do: the user or the clock."""
         self.looked: tuple[Ints, Problem, Solution] | None = None
-        """A subset that there is no guess from: its pairs, their problem and its last coefficients."""
+        """A subset that was looked at or left: its pairs, their problem and its last coefficients."""
+        self.first = "active set"
+        """What was begun with, for the path."""
         self.taken = 0
         self.began = 0
         """Number of the first step that counts: probes, and a way that led nowhere, come before it."""
@@ -191,7 +196,9 @@ class Climb:
     def look_at_growth(self) -> None:
         """Learn from a part of the last subset whether free pairs grow more slowly than usual."""
         assert self.guess is not None
+        watch, self.relay.leave = self.relay.leave, None  # these steps are of no way that might take too long
         few = self._free_of(self.guess.size // QUARTER)
+        self.relay.leave = watch
         power = np.log(max(self.guess.n_free, 1) / max(few, 1)) / np.log(QUARTER)
         self.exponent = float(np.clip(FLATTER * power, 0.0, self.exponent))
 
@@ -210,7 +217,7 @@ class Climb:
         own = self._subset(reached)
         theta, box = start[own], self.problem.box.take(own)
         n_support, n_bounded = int(np.count_nonzero(theta)), int(np.count_nonzero(box.bounded(theta)))
-        self.guess = Guess(start, reached, n_support, n_bounded)
+        self.guess, self.first = Guess(start, reached, n_support, n_bounded), "nested subsets"
         return None
 
     def foresees(self, free: float) -> bool:
@@ -259,7 +266,7 @@ class Climb:
 
         One that was looked at to its end is known already.
         """
-        size, known = self.next_size, self.looked
+        self.first, size, known = "nested subsets", self.next_size, self.looked
         if self.guess is None and known is not None and len(known[0]) == size and known[2].status is Status.CONVERGED:
             self._guess(*known)
             return
@@ -324,7 +331,7 @@ class Climb:
         anew = guess is not None and not guess.n_bounded
         rest = replace(self.active, time_budget=self.clock.budget)
         found = rest.solve(self.problem, self.operator, None if anew else best, self.relay)
-        if anew and not self.relay.left:
+        if anew:
             found = no_worse(found, self.problem, self.operator, best, self.active.tol)
         return self.relay.whole(found, path, self.taken)
 
@@ -333,6 +340,12 @@ class Climb:
         if self.guess is None and self.looked is not None:
             self._guess(*self.looked)
         return None if self.guess is None else self.guess.theta
+
+    def interrupted(self, start: Floats | None) -> Solution:
+        """What is known of all pairs, for a user who wants no more: the start, the last guess, or nothing."""
+        known = self.known() if start is None else start
+        theta = feasible(np.zeros(len(self.problem)), self.problem) if known is None else known
+        return self.relay.whole(self._as_it_is(theta, Status.INTERRUPTED), self.first, self.taken)
 
     def _as_it_is(self, theta: Floats, status: Status) -> Solution:
         return finish(self.problem, self.operator, theta, status, self.active.tol, ())

@@ -8,6 +8,8 @@ from pairlearn.solvers.problem import Status
 
 FALLEN = 0.9
 """A gap below this share of the lowest one so far has moved; what rounding does to it is a walk up and down."""
+LEAST = 0.1
+"""Least share of a step that one counts: with sets of a thousandth of all pairs no fit would ever stand still."""
 GAINED = 1e-3
 """An objective that fell by this share of its size has moved."""
 
@@ -37,7 +39,7 @@ class Stagnation:
         gains = objective < self.objective - GAINED * abs(objective)
         self.lowest = min(self.lowest, gap)
         self.objective = objective if gains or falls else self.objective
-        self.still = 0.0 if falls or gains else self.still + share
+        self.still = 0.0 if falls or gains else self.still + max(share, LEAST)
         self.steps = 0 if falls or self.lowest > rounding else self.steps + 1
         if self.steps >= self.patience:
             return Status.ROUNDING

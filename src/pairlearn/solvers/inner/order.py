@@ -122,7 +122,7 @@ def _pivoting(solver: InnerSolver, sub: Working) -> Method:
 
 
 def _pivoting_bytes(solver: InnerSolver, sub: Working) -> int:
-    return solver.system.taken
+    return solver.system.taken + sub.Q.spanned_bytes
 
 
 def _crossing(solver: InnerSolver, sub: Working) -> Method:

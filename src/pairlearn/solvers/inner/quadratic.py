@@ -65,7 +65,7 @@ class Explicit(Quadratic):
     ) -> None:
         self.store, self.pairs, self._rng, self.look, self.rank = store, pairs, rng, look, rank
         self.searched = 0
-        """Bytes that the look at its rank took."""
+        """Bytes that the look at its rank took, or what was done with a factor of low rank that is gone."""
 
     @property
     def view(self) -> Floats:
@@ -75,7 +75,7 @@ class Explicit(Quadratic):
 
     @cached_property
     def low_rank(self) -> Floats | None:
-        """G with Q = GGᵀ, (n, r), where r ≤ n/2, else None."""
+        """G with Q = GGᵀ, (n, r), where r is at most .6 n, else None."""
         if self._rng is None:
             return None
         n, least = len(self.pairs), self.rank
@@ -84,8 +84,15 @@ class Explicit(Quadratic):
         self.searched = bytes_of_search(n, None if G is None else self.rank, least)
         return G
 
+    @property
+    def spanned_bytes(self) -> int:
+        """Bytes of G, if it was ever asked for and is kept."""
+        G: Floats | None = self.__dict__.get("low_rank")
+        return 0 if G is None else G.nbytes
+
     def exact(self) -> Explicit:
         """The same matrix, never taken for one of low rank; nor is this one any more: its factor needs the memory."""
+        self.searched = max(self.searched, self.factor_bytes)
         self.low_rank = None
         return Explicit(self.store, self.pairs, look=self.look)
 

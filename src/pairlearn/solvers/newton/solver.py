@@ -65,7 +65,8 @@ class Newton:
         theta = feasible(descent.theta if status is None else descent.best, problem)
         crowded = self._crowded(problem, size, descent.on_ramps)
         flat = descent.flat
-        lost = crowded or descent.astray or flat
+        # Without a step it is not lost: the start was the optimum already.
+        lost = crowded or flat or (descent.half > 0 and descent.astray)
         del descent  # its vectors have no place beside those of what follows
         taken = size.bytes_needed(problem) + operator.passed
         if status is not None:
@@ -114,11 +115,8 @@ def proven(
     """
     status, theta = Status.INTERRUPTED, start
     with blas_threads(0), suppress(KeyboardInterrupt):
-        few = np.sort(np.random.default_rng(active.seed).permutation(len(problem))[::FEWER])
-        part = operator.restricted(few).thin() if c is None else None
-        if part is not None and len(few) >= ENOUGH * part.rank:
-            proof = constant(nested.taken(problem, few), part, clock)
-            c = None if proof is None else proof.c
+        if c is None:
+            c = _of_few(active, problem, operator, clock)
         if doubtful and c is None:
             return None
         form = operator.thin()
@@ -128,3 +126,13 @@ def proven(
         status, theta = Status.CONVERGED, feasible(proof.theta, problem)
     found = finish(problem, operator, theta, status, active.tol, ())
     return None if found.status is Status.ROUNDING else replace(found, path="constant")
+
+
+def _of_few(active: ActiveSet, problem: Problem, operator: PairOperator, clock: Clock) -> Floats | None:
+    """c of one pair of `FEWER`, where these are enough and a constant is best for them."""
+    few = np.sort(np.random.default_rng(active.seed).permutation(len(problem))[::FEWER])
+    part = operator.restricted(few).thin()
+    if part is None or len(few) < ENOUGH * part.rank:
+        return None
+    proof = constant(nested.taken(problem, few), part, clock)
+    return None if proof is None else proof.c

@@ -36,14 +36,12 @@ class Cells:
     def of(cls, sandwich: Sandwich) -> Cells:
         """The cells of all pairs; an InputError where two of them share one."""
         a, b = sandwich.rows.astype(np.int64), sandwich.cols.astype(np.int64)
+        if not cls.serve(sandwich):
+            raise InputError(REFLEXIVE if sandwich.sign < 0 and (a == b).any() else TWICE)
         shape, sign = (len(sandwich.left), len(sandwich.right)), sandwich.sign
         low, high = np.minimum(a, b), np.maximum(a, b)
         index = high * (high + 1) // 2 + low if sign else a * shape[1] + b
         factor = np.where(a == b, 2.0, 1.0) if sign > 0 else np.where(a < b, -1.0, 1.0) if sign else np.ones(len(a))
-        if sign < 0 and (a == b).any():
-            raise InputError(REFLEXIVE)
-        if np.bincount(index, minlength=n_cells(sandwich)).max(initial=0) > 1:
-            raise InputError(TWICE)
         return cls(index, factor, shape, sign)
 
     @staticmethod
