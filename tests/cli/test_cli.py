@@ -131,6 +131,15 @@ def test_a_missing_extra_is_explained(monkeypatch: pytest.MonkeyPatch, capsys: p
     assert "pip install 'pairlearn[cli]'" in capsys.readouterr().err
 
 
+def test_a_time_without_end_keeps_the_model(made: Path, tmp_path: Path) -> None:
+    """JSON has no infinity, and what a command notes of its options must not cost what it learnt."""
+    out = tmp_path / "endless.safetensors"
+    tables = made / "faces.csv", made / "train.csv"
+    result = run("fit", *tables, "--class-column", "class", "--time-budget", "inf", "--out", out)
+    assert result.exit_code == 0, result.output
+    assert pl.persist.read_about(out)["about"]["options"]["time_budget"] == "inf"
+
+
 @pytest.mark.parametrize("args", [["fit"], ["fit", "a.csv", "--C", "many"], ["learn"], ["--fast"]])
 def test_usage_errors_are_one_line(args: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:

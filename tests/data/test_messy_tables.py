@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pairlearn.data.files.frames import column_names
+from pairlearn.data.files.sheet import read_sheet
 from pairlearn.data.files.sources import Source, find_source
 from pairlearn.data.layout import Columns
 from pairlearn.data.reading import read_examples, read_pairs
@@ -224,6 +225,25 @@ def test_rows_are_numbered_with_a_hint(tmp_path: Path) -> None:
 def test_points_beside_decimal_commas_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="'x' has decimal commas and column 'y' has points"):
         read_examples(put(tmp_path / "x.csv", b"id;x;y\na;1,5;1.234\nb;2,5;2.345\n"))
+
+
+@pytest.mark.parametrize(
+    ("cells", "taken"),
+    [
+        (["3,5", "XL", "4"], ["3,5", "XL"]),  # sizes
+        (["3,7", "3,7,9", "2"], ["3,7", "3,7,9"]),  # lists
+        (["1,50", "n/a", ""], ["1,50", "n/a"]),  # prices, one unknown
+        (["1,5", "", "2,25"], [1.5, None]),  # numbers, one missing
+    ],
+)
+def test_only_columns_of_numbers_lose_their_decimal_commas(
+    cells: list[str], taken: list[object], tmp_path: Path
+) -> None:
+    """Rows that are written elsewhere are written whole."""
+    rows = "".join(f"p{i};{cell}\n" for i, cell in enumerate(cells))
+    sheet = read_sheet(put(tmp_path / "x.csv", f"id;size\n{rows}".encode()))
+    found = list(sheet.take(np.array([0, 1]))["size"])
+    assert [None if isinstance(cell, float) and np.isnan(cell) else cell for cell in found] == taken
 
 
 # --------------------------------------------------------------------------- what the user says

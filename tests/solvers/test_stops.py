@@ -17,7 +17,7 @@ from pairlearn.solvers.active.stagnation import Stagnation
 from pairlearn.solvers.certificate import finish, no_worse
 from pairlearn.solvers.clock import Clock
 from pairlearn.solvers.problem import Progress, Relay
-from pairlearn.solvers.start import level
+from pairlearn.solvers.start import feasible, level
 
 
 def problem(n: int = 40, scale: float = 1.0, seed: int = 0) -> tuple[Problem, DenseOperator]:
@@ -33,6 +33,25 @@ class SinglePrecision(DenseOperator):
     def blocks(self, coefficients):  # type: ignore[no-untyped-def]
         for start, values in super().blocks(coefficients):
             yield start, values.astype(np.float32).astype(np.float64)
+
+
+def test_without_a_bias_the_spread_is_that_of_both_orders() -> None:
+    """Every winner at 1 is every loser at −1: a perfect ranking is no constant function."""
+    y = np.ones(2)
+    ranking = Problem(y, np.zeros(2), 5.0 * y)
+    assert finish(ranking, DenseOperator(np.eye(2)), y, Status.CONVERGED, 1e-3, ()).spread == 2.0
+    classes = replace(ranking, total=2.0)
+    assert finish(classes, DenseOperator(np.eye(2)), y, Status.CONVERGED, 1e-3, ()).spread == 0.0
+
+
+@given(theta=st.lists(st.floats(1e-300, 1e300), min_size=1, max_size=20), sign=st.sampled_from([-1.0, 1.0]))
+def test_a_start_of_one_sign_has_a_sum_that_can_be_mended(theta: list[float], sign: float) -> None:
+    """Without bounds, as for least squares: all go to zero, and rounding leaves nothing that is no number."""
+    n = len(theta)
+    endless = Problem(np.zeros(n), np.full(n, -np.inf), np.full(n, np.inf), total=0.0)
+    found = feasible(sign * np.array(theta), endless)
+    assert np.isfinite(found).all()
+    assert abs(found.sum()) <= 1e-11 * sum(theta)
 
 
 def test_sets_of_a_thousandth_of_the_pairs_stand_still_some_day() -> None:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, is_dataclass
 from datetime import UTC, datetime
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -157,7 +158,7 @@ class Run:
 
         `about` is what is known of the model that this one was made from: the table it was learnt from stays known.
         """
-        facts = {**self.about(), "result": json.loads(json.dumps(result, default=str))}
+        facts = {**self.about(), "result": json.loads(json.dumps(result, default=str), parse_constant=str)}
         if about:
             facts["inputs"] = {**about.get("inputs", {}), **facts["inputs"]}
             facts["made_from"] = dict(about)
@@ -222,9 +223,11 @@ def known_ids(about: Mapping[str, Any]) -> tuple[str, ...] | None:
 
 
 def _plain(value: Any) -> Any:
-    """A value of an option as JSON."""
+    """A value of an option as JSON, which has no infinity: none may keep a model from being saved."""
     if isinstance(value, (list, tuple)):
         return [_plain(part) for part in value]
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 

@@ -149,4 +149,6 @@ def finish(
     if v is not None and tol < gap < np.inf:
         bias = usable_bias(problem, v, found)
     seconds = time.perf_counter() - began
-    return Solution(theta, bias, status, gap, found.objective, history, seconds, spread=found.most - found.least)
+    # Without a bias a function is told from 0: a ranker that gives 1 to every winner gives −1 to every loser.
+    spread = found.most - found.least if problem.constrained else 2.0 * max(found.most, -found.least)
+    return Solution(theta, bias, status, gap, found.objective, history, seconds, spread=spread)

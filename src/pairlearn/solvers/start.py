@@ -17,8 +17,8 @@ def feasible(theta: Floats, problem: Problem) -> Floats:
     theta = np.clip(theta, problem.lower, problem.upper)
     if problem.total is None:
         return theta
-    excess = float(theta.sum()) - problem.total
-    if _is_rounding(excess, theta, problem.total):
+    excess, size = float(theta.sum()) - problem.total, float(np.abs(theta).sum()) + abs(problem.total)
+    if _is_rounding(excess, size):
         return theta
     rng, down = np.random.default_rng(0), excess > 0
     shrinks = theta > 0 if down else theta < 0
@@ -32,14 +32,14 @@ def feasible(theta: Floats, problem: Problem) -> Floats:
         moved = np.clip(abs(excess) - (np.cumsum(room) - room), 0.0, room)
         theta[order] -= np.copysign(moved, excess)
         excess -= np.copysign(float(moved.sum()), excess)
-        if _is_rounding(excess, theta, problem.total):
+        if _is_rounding(excess, size):
             break
     return np.clip(theta, problem.lower, problem.upper)
 
 
-def _is_rounding(excess: float, theta: Floats, total: float) -> bool:
+def _is_rounding(excess: float, size: float) -> bool:
     """Whether a sum is off by rounding only, which is no excess: it would only take coefficients off their bounds."""
-    return abs(excess) <= 1e-12 * (float(np.abs(theta).sum()) + abs(total))
+    return abs(excess) <= 1e-12 * size
 
 
 def at_bounds(problem: Problem, v: Floats, known: Bools, theta: Floats) -> Floats:

@@ -178,6 +178,12 @@ def test_without_a_budget_everything_planned_is_tried(monkeypatch: pytest.Monkey
     assert set(last.training.classes.tolist()) == set(range(30))
 
 
+def test_an_infinite_budget_is_none() -> None:
+    endless = clock.Clock(float("inf"))
+    assert endless.share(0.5) is None
+    assert endless.left(endless.share_of_rest(0.3)) is None
+
+
 def test_the_widths_of_gaussians_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     runner, _, _ = select(World(monkeypatch, 0.1), None)
     bases = {each.setting.base for each in runner.journal.trials.values() if each.setting}

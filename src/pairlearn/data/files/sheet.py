@@ -343,9 +343,11 @@ class SeriesColumn:
         return _column_of(self.series.cast(numeric, strict=False))
 
     def take(self, rows: Ints) -> Any:
-        """Some of the cells; decimal commas become points, since other commas would stand between columns."""
-        if self.read is not None and self.delimiter != "," and self.numbers().commas:
-            return self.numbers().values[rows, 0]
+        """Some of the cells; decimal commas become points where all are numbers, and text stays what it is."""
+        if self.read is not None and self.delimiter != ",":
+            numbers = self.numbers()
+            if numbers.commas and np.isfinite(numbers.values[self.series.is_not_null().to_numpy(), 0]).all():
+                return numbers.values[rows, 0]
         return self.series.gather(rows)
 
     def _numbers_of_text(self, read: polars.Series) -> Numbers:

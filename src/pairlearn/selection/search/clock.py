@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from math import inf
 from statistics import median
 
 GROWTH = 1.3
@@ -16,10 +17,10 @@ def now() -> float:
 
 
 class Clock:
-    """Seconds of a search, those before a resumption included; `budget` None is without end."""
+    """Seconds of a search, those before a resumption included; `budget` None, like infinity, is without end."""
 
     def __init__(self, budget: float | None) -> None:
-        self.budget = budget
+        self.budget = None if budget == inf else budget
         self._began = now()
 
     def add(self, seconds: float) -> None:
