@@ -251,6 +251,205 @@ def test_ctrl_c_keeps_the_best_so_far() -> None:
     assert search.best_estimator_.fit_status_ == "converged"
 
 
+class Priced(Pretended):
+    """Fits of one second, but of `slow` seconds for the best machine and for the best baseline."""
+
+    LEADER, RIVAL = Setting("svr", "tensor", "linear", 1.0), "nearest neighbours"
+    slow, failing = 20.0, -1
+
+    def trial(self, what: Any, make: Any, sets: Any, judgement: Any, size: int, split: int) -> trials.Trial:
+        best, left, test = what in (self.LEADER, self.RIVAL), make.args[-1], sets[1]
+        seconds = self.slow if best else 1.0
+        if isinstance(what, Setting) and split == self.failing:
+            return trials.Trial(what, size, split, status="failed: singular")
+        ended: dict[str, Any] = {"status": "converged", "gap": 1e-4}
+        if isinstance(what, Setting) and left is not None and seconds > left:
+            seconds, ended = left, {"status": "time budget", "gap": 5.0}
+        self.seconds += seconds
+        rng = np.random.default_rng([split, *str(what).encode()])
+        answers = test.labels + (0.3 if best else 1.0) * rng.normal(size=len(test))
+        return trials.Trial(what, size, split, **trials.told(answers, test, judgement), seconds=seconds, **ended)
+
+
+FOUR: dict[str, Any] = {
+    "machines": ["ridge", "svr"],
+    "kernels": ["tensor", "tensor_sum"],
+    "bases": ["linear"],
+    "Cs": [1.0],
+}
+"""Four settings, the leader of `Priced` among them."""
+
+
+def racing(directory: Path | None = None) -> tuple[runner.Runner, list[Any], int]:
+    """What runs trials, everything that there is to try, and on how many pairs."""
+    search = pl.PairSearch("number", "left", test_share=0.0, directory=directory, **FOUR)
+    own = search._runner(Labelled(GRID, BONDS), judgement_named(None, "number"), clock.Clock(None))
+    return own, [*own.space.around(own.space.families), *own.rivals], own.sizes[-1]
+
+
+def test_a_split_for_which_the_leaders_had_no_time_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten seconds left and a leader of twenty: those of one second saw another split, and nobody else was left."""
+    Priced(monkeypatch, 1.0)
+    own, everything, size = racing()
+    assert own.try_split(everything, size, 0, None)
+    before = own.machines(size), own.baselines(size)
+    assert [found[0].what for found in before] == [Priced.LEADER, Priced.RIVAL]
+    assert not own.try_split(everything, size, 1, own.clock.elapsed + 10.0)
+    late = {what for what in everything if (what, size, 1) not in own.trials}
+    assert late == {Priced.LEADER, Priced.RIVAL}
+    assert (own.machines(size), own.baselines(size)) == before
+    assert own.score(everything[0], size) == own.trials[everything[0], size, 0].score
+    assert own.try_split(everything, size, 1, None)
+    assert {each.n_splits for each in own.results("machine", size) + own.results("baseline", size)} == {2}
+
+
+def test_means_are_judged_on_the_splits_that_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time for all machines on the second split, but not for all baselines."""
+    Priced(monkeypatch, 1.0)
+    own, everything, size = racing()
+    own.try_split(everything, size, 0, None)
+    assert not own.try_split(everything, size, 1, own.clock.elapsed + 25.0)
+    assert all((what, size, 1) in own.trials for what in everything if isinstance(what, Setting))
+    race._means(own, size)
+    means = [trial for trial in own.trials.values() if isinstance(trial.what, Setting) and trial.what.beside]
+    assert len(means) == 3
+    assert {trial.split for trial in means} == {0}
+
+
+@pytest.mark.parametrize("budget", [50.0, 70.0, 90.0, 100.0, 150.0, 300.0])
+def test_the_leader_is_chosen_wherever_the_time_ends(monkeypatch: pytest.MonkeyPatch, budget: float) -> None:
+    Priced(monkeypatch, 1.0)
+    search = pl.PairSearch("number", "left", time_budget=budget, **FOUR).fit(GRID, BONDS)
+    assert search.best_setting_ == Priced.LEADER
+    tried = {each["what"] for each in search.record_["trials"] if each["kind"] == "baseline"}
+    assert (Priced.RIVAL in search.record_["baselines"]) == (Priced.RIVAL in tried)
+
+
+def test_a_trial_that_time_broke_off_is_made_again_and_its_split_does_not_count(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    world = Priced(monkeypatch, 1.0)
+    own, everything, size = racing(tmp_path)
+    own.try_split(everything, size, 0, None)
+    before, world.slow = own.machines(size), 30.0
+    assert not own.try_split(everything, size, 1, own.clock.elapsed + 25.0)  # twenty were foreseen
+    assert own.trials[Priced.LEADER, size, 1].status == "time budget"
+    assert own.machines(size) == before
+    again, _, _ = racing(tmp_path)
+    assert again.try_split(everything, size, 0, again.clock.elapsed)
+    assert not again.try_split(everything, size, 1, again.clock.elapsed)
+    assert again.machines(size) == before
+    for each in (own, again):
+        assert each.try_split(everything, size, 1, None)
+        assert each.machines(size)[0].n_splits == 2
+        assert each.machines(size)[0].what == Priced.LEADER
+
+
+def test_ctrl_c_within_a_split_keeps_the_leader(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sixth trial is the first on the second split: one machine alone has seen it."""
+    Priced(monkeypatch, 1.0)
+
+    def stop(step: Any) -> None:
+        if step.done == 6:
+            raise KeyboardInterrupt
+
+    search = pl.PairSearch("number", "left", progress=stop, **FOUR).fit(GRID, BONDS)
+    assert search.record_["interrupted"]
+    assert [each["split"] for each in search.record_["trials"]] == [0, 0, 0, 0, 0, 1]
+    assert search.best_setting_ == Priced.LEADER
+
+
+def test_ctrl_c_within_the_first_split_of_more_pairs_keeps_what_was_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    Pretended(monkeypatch, 0.5)
+
+    def stop(step: Any) -> None:
+        if step.size > 3000:
+            raise KeyboardInterrupt
+
+    record = pl.PairSearch("order", progress=stop).fit(*matches(n=9000)).record_
+    assert max(each["size"] for each in record["trials"]) > 3000
+    assert [each["pairs"] for each in record["rungs"]] == [3000]
+
+
+def test_a_size_on_which_every_machine_fails_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = Pretended(monkeypatch, 0.5)
+
+    def failing(what: Any, *rest: Any) -> trials.Trial:
+        *_, size, split = rest
+        if isinstance(what, Setting) and size > 3000:
+            return trials.Trial(what, size, split, status="failed: no memory")
+        return world.trial(what, *rest)
+
+    monkeypatch.setattr(runner, "run_trial", failing)
+    record = pl.PairSearch("order").fit(*matches(n=9000)).record_
+    assert any(each["status"] == "failed: no memory" for each in record["trials"])
+    assert [each["pairs"] for each in record["rungs"]] == [3000]
+
+
+def test_a_split_on_which_every_machine_fails_does_not_hold_up_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    Priced(monkeypatch, 1.0).failing = 2
+    record = pl.PairSearch("number", "left", time_budget=5000.0, **FOUR).fit(GRID, BONDS).record_
+    assert "ended early: everything was tried that could tell more" in record["notes"]
+    assert {each["split"] for each in record["trials"]} == set(range(20))
+
+
+# --------------------------------------------------------------------------- the final fits
+
+
+@pytest.mark.parametrize(
+    ("tested", "refit", "kept"),
+    [
+        (("converged", 1e-4), ("converged", 9e-4), True),
+        (("converged", 1e-4), ("time budget", 3.0), False),
+        (("time budget", 5.0), ("time budget", 3.0), True),
+        (("time budget", 3.0), ("iteration limit", 5.0), False),
+    ],
+)
+def test_a_refit_that_ended_worse_than_the_tested_model_is_not_kept(
+    monkeypatch: pytest.MonkeyPatch, tested: tuple[str, float], refit: tuple[str, float], kept: bool
+) -> None:
+    world = Pretended(monkeypatch, 0.01)
+    pairs, won = matches()
+
+    def final(model: Any, data: Labelled) -> SimpleNamespace:
+        machine = world.final(data)
+        machine.fit_status_, machine.kkt_gap_ = refit if len(data) == len(pairs) else tested
+        return machine
+
+    monkeypatch.setattr(finish, "fit", final)
+    search = pl.PairSearch("order", bases=["linear"], Cs=[1.0]).fit(pairs, won)
+    assert search.best_estimator_.kkt_gap_ == (refit if kept else tested)[1]
+    assert (search.record_["refit"] is not None) is kept
+    assert any("the model is the one that was tested" in note for note in search.record_["notes"]) is not kept
+
+
+def test_what_follows_is_foreseen_for_as_many_pairs_as_are_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 6,000 pairs 1,000 are learnt from, in ten seconds; a baseline learns from all of the development pairs."""
+    Pretended(monkeypatch, 1.0)
+    pairs, won = matches(n=6000)
+    everything = Labelled(pairs, won)
+    search = pl.PairSearch("order", bases=["linear"], Cs=[1.0], max_pairs=1000)
+    data = everything[np.arange(4800)]
+    own = search._runner(data, judgement_named(None, "order"), clock.Clock(30.0))
+    setting = Setting("ridge", "difference", "linear", 1.0)
+    for what, seconds in ((setting, 10.0), ("Elo", 1.0)):
+        own.trials[what, 1000, 0] = trials.Trial(what, 1000, 0, 0.6, 0.6, seconds=seconds, status="converged")
+    assert finish.tail_seconds(own, setting) == pytest.approx(1.4 * (10.0 + 4.8**1.3 + 10.0))
+    last = finish.Finish(own, own.machines(1000)[0], [], everything[np.arange(4800, 6000)], everything)
+    assert last._in_time(own.baselines(1000)[0], must=False)
+    tested = last.fit()
+    refit = last.refit(tested)
+    assert refit is not tested
+    assert tested.n_pairs == refit.n_pairs == 1000
+    assert own.notes == []
+
+
+def test_beyond_max_pairs_the_advice_says_how_many_pairs_were_learnt_from() -> None:
+    search = pl.PairSearch("number", kernels=["direct_sum", "tensor"], max_pairs=100, **QUICK).fit(GRID, BONDS)
+    assert search.record_["refit"]["pairs"] == 100
+    assert "refitted on 100 of 432 pairs (max_pairs)" in json.dumps(search.record_["verdict"])
+
+
 # --------------------------------------------------------------------------- use and misuse
 
 
@@ -449,11 +648,14 @@ def test_neighbours_are_those_of_a_sum_over_all_known_pairs(precomputed: bool) -
 def test_advice_says_what_was_done(budget: float | None, refitted: bool) -> None:
     """A model that was not refitted was called refitted, and one that only a constant was compared with better."""
     runner: Any = SimpleNamespace(
-        rivals={"the mean of all": 0, "nearest neighbours": 0}, clock=SimpleNamespace(budget=budget)
+        rivals={"the mean of all": 0, "nearest neighbours": 0}, clock=SimpleNamespace(budget=budget), max_pairs=70
     )
     every: Any = SimpleNamespace(answers={"model": 0, "the mean of all": 0, "nearest neighbours": 0})
-    assert ("refitted on all pairs" in use(runner, every, refitted=refitted)) is refitted
+    refit = finish.Fitted(None, 90) if refitted else None
+    assert ("refitted on all pairs" in use(runner, every, refit, 90)) is refitted
+    assert "refitted on 70 of 90 pairs (max_pairs)." in use(runner, every, finish.Fitted(None, 70), 90)
+    assert "refitted on 60 of 90 pairs." in use(runner, every, finish.Fitted(None, 60), 90)
     one: Any = SimpleNamespace(answers={"model": 0, "the mean of all": 0})
-    advice = use(runner, one, refitted=refitted)
+    advice = use(runner, one, refit, 90)
     assert ("not compared with nearest neighbours" in advice) is (budget is not None)
     assert advice.startswith("Use it") is (budget is None)

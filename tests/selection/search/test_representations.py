@@ -126,6 +126,21 @@ def test_all_but_one_are_tried_where_all_together_do_well() -> None:
     assert {setting.kernel for setting in space.around([whole])} == {"tensor_metric", "metric"}
 
 
+def test_a_journal_belongs_to_representations_and_not_to_their_joint_table_alone(tmp_path: Path) -> None:
+    """The same table and the same names, parted elsewhere: trials of one were taken for those of the other."""
+    both = np.hstack([X, OTHER])
+    search = pl.StagedSearch(**SMALL, directory=tmp_path)
+    for _ in range(2):
+        search._runner(Representations({"a": both[:, :20], "b": both[:, 20:]}), CLASSES)
+    with pytest.raises(InputError, match="other data or other settings"):
+        search._runner(Representations({"a": both[:, :5], "b": both[:, 5:]}), CLASSES)
+
+
+def test_the_journal_of_one_representation_is_that_of_its_table(tmp_path: Path) -> None:
+    for given in (X, Representations({"shape": X}), X):
+        pl.StagedSearch(**SMALL, directory=tmp_path)._runner(given, CLASSES)
+
+
 # --------------------------------------------------------------------------- bad input
 
 

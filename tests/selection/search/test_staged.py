@@ -129,6 +129,15 @@ def test_too_few_classes_are_refused_with_advice() -> None:
         pl.StagedSearch().fit(np.eye(6), [0, 0, 1, 1, 2, 3])
 
 
+def test_a_test_share_that_leaves_too_few_classes_is_named() -> None:
+    rows, classes = np.eye(12), np.repeat(np.arange(4), 3)
+    words = r"4 classes have two .* test_share=0\.2 leaves 3 .* at least 4 .* test_share=0 \(--test-share 0\)"
+    with pytest.raises(InputError, match=words):
+        pl.StagedSearch(test_share=0.2).fit(rows, classes)
+    runner, held = pl.StagedSearch(test_share=0.0)._runner(rows, classes)
+    assert (len(runner.data.useful), held) == (4, None)
+
+
 # --------------------------------------------------------------------------- pruning
 
 

@@ -17,6 +17,7 @@ from pairlearn.selection.labelled.trials import Labelled, fit, judged
 from pairlearn.selection.search.clock import GROWTH
 from pairlearn.selection.search.finish import CAUTION, MODEL
 from pairlearn.selection.search.trials import FAILURES
+from pairlearn.solvers.problem import Status
 from pairlearn.types import Floats
 
 RIVALS = 4
@@ -65,8 +66,8 @@ def tail_seconds(runner: Runner, setting: Setting) -> float:
     """What final fit, test of the best baselines and refit of a setting are expected to take, with caution."""
     size = max((size for _, size, _ in runner.trials), default=0)
     rivals = [result.what for result in runner.baselines(size)[:RIVALS]]
-    each = [setting, setting, *rivals]
-    return CAUTION * sum(runner.expected(what, len(runner.data)) or 0.0 for what in each)
+    own = runner.expected(setting, min(len(runner.data), runner.max_pairs)) or 0.0
+    return CAUTION * (2.0 * own + sum(runner.expected(rival, len(runner.data)) or 0.0 for rival in rivals))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +125,7 @@ class Finish:
     def _in_time(self, rival: Result, *, must: bool) -> bool:
         """Whether a baseline is expected to end; one of the best before the refit, the others beside it."""
         runner, left = self.runner, self.runner.clock.left(self.runner.clock.budget)
-        spare = 0.0 if must else CAUTION * (runner.expected(self.setting, len(self.everything)) or 0.0)
+        spare = 0.0 if must else self._refit_seconds
         return left is None or (runner.expected(rival.what, len(runner.data)) or 0.0) <= left - spare
 
     def _asked(self, rival: Result) -> Floats:
@@ -136,8 +137,20 @@ class Finish:
     def refit(self, tested: Fitted) -> Fitted:
         """The same setting on everything, the pairs of the test too, as far as there is time; else the tested one."""
         left = self.runner.clock.left(self.runner.clock.budget)
-        expected = CAUTION * (self.runner.expected(self.setting, len(self.everything)) or 0.0)
-        if left is not None and expected > left:
+        if left is not None and self._refit_seconds > left:
             self.runner.notes.append("no time for a refit on everything: the model is the one that was tested")
             return tested
-        return self._fitted(self.everything, 1.0)
+        found = self._fitted(self.everything, 1.0)
+        status, gap = found.machine.fit_status_, found.machine.kkt_gap_
+        if status == Status.CONVERGED or gap <= tested.machine.kkt_gap_:
+            return found
+        self.runner.notes.append(
+            f"the refit on everything stopped by {status} at KKT gap {gap:.2g}: the model is the one that was tested"
+        )
+        return tested
+
+    @property
+    def _refit_seconds(self) -> float:
+        """What the refit is expected to take, with caution."""
+        n_pairs = min(len(self.everything), self.runner.max_pairs)
+        return CAUTION * (self.runner.expected(self.setting, n_pairs) or 0.0)

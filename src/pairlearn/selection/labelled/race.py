@@ -15,6 +15,7 @@ from pairlearn.errors import InputError
 from pairlearn.selection.labelled.finish import tail_seconds
 from pairlearn.selection.labelled.runner import Result, Runner
 from pairlearn.selection.labelled.settings import Family, Setting
+from pairlearn.selection.labelled.trials import kind_of
 from pairlearn.selection.search.finish import TAIL
 
 LEAST = 6
@@ -41,7 +42,7 @@ def run_race(runner: Runner) -> int:
         until = _until(runner, reached)
         if size != reached:
             trying = affordable(runner, trying, size, until)
-            if not trying or not _look(runner, trying, size, until):
+            if not trying or not _look(runner, trying, size, until) or not runner.machines(size):
                 break
         runner.try_all(runner.rivals, size, 0, runner.clock.share(RIVALS_SHARE) if size == runner.sizes[0] else until)
         reached = size
@@ -61,6 +62,7 @@ def _first_look(runner: Runner, size: int) -> list[Setting]:
     runner.try_all(first[:1], size, 0, None, must=True)
     until = runner.clock.share(1.0 - LEAST_TAIL)
     _look(runner, first, size, until)
+    runner.splits_done.setdefault(("machine", size), 1)  # the first look counts however far it got
     looked = runner.machines(size)
     if not looked:
         reasons = sorted({trial.status for trial in runner.trials.values()})
@@ -75,20 +77,22 @@ def _look(runner: Runner, settings: list[Setting], size: int, until: float | Non
 
     Which examples are left out tells more than which machine is asked: by one split the wrong base kernel may lead.
     """
-    if not runner.try_all(settings, size, 0, until):
+    if not runner.try_split(settings, size, 0, until):
         return False
     left = runner.clock.left(until)
     for split in range(1, min(LOOKS, runner.n_splits)):
         needed = sum(runner.expected(setting, size) or 0.0 for setting in settings)
-        if left is None or needed <= LOOK_SHARE * left:
-            runner.try_all(settings, size, split, until)
+        if left is not None and needed > LOOK_SHARE * left:
+            break
+        if not runner.try_split(settings, size, split, until):
+            break
     return True
 
 
 def _along(runner: Runner, setting: Setting, size: int, until: float | None) -> None:
-    """Larger Cs than that of the setting, then smaller ones, each way until they do worse, on the splits it knows."""
+    """Larger Cs than that of the setting, then smaller ones, each way until they do worse, on the splits that count."""
     Cs, place = runner.space.Cs, runner.space.Cs.index(setting.C)
-    n_splits = runner.known_splits(setting, size)
+    n_splits = runner.n_counted("machine", size)
     for way in (Cs[place + 1 :], Cs[:place][::-1]):
         best = runner.score(setting, size)
         for each in (replace(setting, C=C) for C in way):
@@ -141,7 +145,7 @@ def _more_splits(runner: Runner, size: int) -> None:
     racers = firsts(runner.machines(size))[:RACERS]
     rivals = [result.what for result in runner.baselines(size)]
     for split in range(1, min(USUAL_SPLITS, runner.n_splits)):
-        if not runner.try_all([*racers, *rivals], size, split, _until(runner, size)):
+        if not runner.try_split([*racers, *rivals], size, split, _until(runner, size)):
             return
 
 
@@ -155,10 +159,10 @@ def firsts(results: Iterable[Result]) -> list[Setting]:
 
 
 def _nearer(runner: Runner, size: int) -> bool:
-    """Cs half a step from the leader on all its splits, until none of them leads; whether there was time for all."""
+    """Cs half a step from the leader on the splits that count, until none leads; whether there was time for all."""
     done, near = True, _near(runner, size)
     while done and near:
-        n_splits = runner.machines(size)[0].n_splits
+        n_splits = runner.n_counted("machine", size)
         done = all(runner.try_all(near, size, split, _until(runner, size, 0.0)) for split in range(n_splits))
         near = _near(runner, size)
     return done
@@ -175,12 +179,12 @@ def _use_the_rest(runner: Runner, size: int) -> None:
     """Another split for the best, and Cs near a new leader, until there is no other or time is up."""
     done = True
     while done:
-        results = runner.machines(size)
-        if results[0].n_splits == runner.n_splits:
+        best = [result.what for result in (*runner.machines(size)[:RACERS], *runner.baselines(size))]
+        split = min(runner.n_counted(kind_of(each), size) for each in best)
+        if split == runner.n_splits:
             runner.notes.append("ended early: everything was tried that could tell more")
             return
-        best = [result.what for result in (*results[:RACERS], *runner.baselines(size))]
-        done = runner.try_all(best, size, results[0].n_splits, _until(runner, size, 0.0)) and _nearer(runner, size)
+        done = runner.try_split(best, size, split, _until(runner, size, 0.0)) and _nearer(runner, size)
 
 
 def _means(runner: Runner, size: int) -> None:

@@ -17,8 +17,9 @@ def record_of(
 ) -> dict[str, Any]:
     """Everything that a reader of the search may ask for: what was tried, how it did, what was chosen and why."""
     judgement = runner.judgement
+    refit = None if last is tested else last
     # Everything that the search knows has been tried: it is nothing to advise.
-    told = {"use": "" if test is None else use(runner, test, refitted=last is not tested), "search": ""}
+    told = {"use": "" if test is None else use(runner, test, refit, len(finish.everything)), "search": ""}
     verdict = None if test is None else test.verdict(judgement, told)
     return {
         "question": runner.question,
@@ -30,7 +31,7 @@ def record_of(
         "baselines": {str(result.what): result.value for result in finish.baselines},
         "validation": validation(runner, finish),
         "fit": _fit(tested),
-        "refit": None if last is tested else _fit(last),
+        "refit": None if refit is None else _fit(refit),
         "test": None if test is None else test.record(judgement),
         "verdict": None if verdict is None else verdict.as_json(),
         "interrupted": interrupted,
@@ -41,12 +42,17 @@ def record_of(
     }
 
 
-def use(runner: Runner, test: Tested, *, refitted: bool) -> str:
+def use(runner: Runner, test: Tested, refit: Fitted | None, n_pairs: int) -> str:
     """What to do with a machine that is better: nothing is better than baselines that were never asked."""
     missing = [str(rival) for rival in runner.rivals if str(rival) not in test.answers]
     if missing and runner.clock.budget is not None:
         return f"Give it more time (time_budget, --budget) before you use it: not compared with {', '.join(missing)}."
-    return "Use it: it was refitted on all pairs." if refitted else "Use it: it is the model that was tested."
+    if refit is None:
+        return "Use it: it is the model that was tested."
+    if refit.n_pairs == n_pairs:
+        return "Use it: it was refitted on all pairs."
+    limit = " (max_pairs)" if refit.n_pairs == runner.max_pairs else ""
+    return f"Use it: it was refitted on {refit.n_pairs:,} of {n_pairs:,} pairs{limit}."
 
 
 def named(judgement: Judgement) -> dict[str, Any]:

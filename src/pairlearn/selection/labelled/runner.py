@@ -16,7 +16,7 @@ from pairlearn.selection.labelled.journal import Journal
 from pairlearn.selection.labelled.rivals import Rival
 from pairlearn.selection.labelled.settings import Setting, Space
 from pairlearn.selection.labelled.tasks import VALIDATION_SHARE, splits
-from pairlearn.selection.labelled.trials import Labelled, Trial, What, averaged, run_trial
+from pairlearn.selection.labelled.trials import Kind, Labelled, Trial, What, averaged, kind_of, run_trial
 from pairlearn.selection.search.clock import Clock, expected_seconds
 from pairlearn.selection.search.trials import SHORTEST_FIT
 from pairlearn.selection.splits import Split
@@ -60,7 +60,10 @@ class Result:
 
 @dataclass
 class Runner:
-    """Development pairs, their splits, and every trial that was made; all that is random comes from the seed."""
+    """Development pairs, their splits, and every trial that was made; all that is random comes from the seed.
+
+    `splits_done` are those of each size on which all machines, or all baselines, that were meant to be tried were.
+    """
 
     data: Labelled
     question: Question
@@ -76,6 +79,7 @@ class Runner:
     progress: Callable[[Step], None] | None = None
     notes: list[str] = field(default_factory=list)
     trials: dict[tuple[What, int, int], Trial] = field(default_factory=dict)
+    splits_done: dict[tuple[Kind, int], int] = field(default_factory=dict)
 
     # -- sets
 
@@ -140,21 +144,31 @@ class Runner:
             make = partial(self.model, each, sets[0], left, tol=ROUGH)
             self.keep(run_trial(each, make, sets, self.judgement, size, split))
             self.journal.add(self.trials[each, size, split], self.clock.elapsed)
+            if self.trials[each, size, split].broken_off:
+                late.append(each)
         if late:
             names = ", ".join(map(str, late[:3])) + (", …" if len(late) > 3 else "")
             self.notes.append(f"{counted(size, 'pair')}: no time for {counted(len(late), 'trial')} ({names})")
         return not late
 
+    def try_split(self, what: Sequence[What], size: int, split: int, until: float | None) -> bool:
+        """These on one more split, which counts for their kinds if there was time for all of them."""
+        done = self.try_all(what, size, split, until)
+        for kind in {kind_of(each) for each in what} if done else ():
+            self.splits_done[kind, size] = max(self.n_counted(kind, size), split + 1)
+        return done
+
     def _known(self, what: What, size: int, split: int) -> bool:
-        """Whether this process tried it, or one before it."""
+        """Whether this process tried it, or one before it; what was broken off is tried again where there is time."""
         before = self.journal.known(what, size, split)
-        if before is not None:
+        if before is not None and not before.broken_off:
             self.trials.setdefault((what, size, split), replace(before, what=what))
-        return (what, size, split) in self.trials
+        known = self.trials.get((what, size, split))
+        return known is not None and not known.broken_off
 
     def average(self, mean: Setting, size: int) -> None:
-        """The trials of a mean on every split that all its parts know."""
-        for split in range(self.n_splits):
+        """The trials of a mean on every split that counts and that all its parts know."""
+        for split in range(self.n_counted("machine", size)):
             parts = [self.trials.get((part, size, split)) for part in mean.parts]
             known = [part for part in parts if part is not None and part.tells and part.answers is not None]
             if len(known) == len(parts):
@@ -194,33 +208,35 @@ class Runner:
         """Whether any machine told something so far."""
         return any(trial.tells and not isinstance(trial.what, str) for trial in self.trials.values())
 
-    def known_splits(self, setting: Setting, size: int) -> int:
-        """On how many splits, from the first on, a setting was tried."""
-        return sum((setting, size, split) in self.trials for split in range(self.n_splits))
+    def n_counted(self, kind: Kind, size: int) -> int:
+        """How many splits count, from the first on: one that was broken off tells of those alone that are quick."""
+        return self.splits_done.get((kind, size), 1)
 
     def score(self, setting: Setting, size: int) -> float:
-        """Mean score over the splits that a setting was tried on; −∞ where one told nothing."""
-        those = [trial for (what, of, _), trial in self.trials.items() if what == setting and of == size]
+        """Mean score over the splits that count and that a setting was tried on; −∞ where one told nothing."""
+        own = [(split, trial) for (what, of, split), trial in self.trials.items() if what == setting and of == size]
+        those = [trial for split, trial in own if split < self.n_counted("machine", size)]
         told = [trial.score for trial in those if trial.tells and trial.score is not None]
         return float(np.mean(told)) if those and len(told) == len(those) else -np.inf
 
-    def results(self, size: int, among: Sequence[What] | None = None) -> list[Result]:
-        """Means over splits at one size, best first; only what told something on as many splits as any other."""
+    def results(self, kind: Kind, size: int) -> list[Result]:
+        """Means over the splits that count, best first; only what told something on as many of them as any other."""
         found: dict[What, list[Trial]] = {}
-        for trial in self.trials.values():
-            if trial.size == size and trial.tells and (among is None or trial.what in among):
-                found.setdefault(trial.what, []).append(trial)
+        for (what, of, split), trial in self.trials.items():
+            counts = of == size and kind_of(what) == kind and split < self.n_counted(kind, size)
+            if counts and trial.tells:
+                found.setdefault(what, []).append(trial)
         most = max(map(len, found.values()), default=0)
         means = [mean_result(those) for those in found.values() if len(those) == most]
         return sorted(means, key=lambda each: (-each.score, getattr(each.what, "C", 0.0), str(each.what)))
 
     def machines(self, size: int) -> list[Result]:
         """Results of settings, best first."""
-        return self.results(size, [what for what, _, _ in self.trials if not isinstance(what, str)])
+        return self.results("machine", size)
 
     def baselines(self, size: int) -> list[Result]:
         """Results of baselines, best first."""
-        return self.results(size, [what for what, _, _ in self.trials if isinstance(what, str)])
+        return self.results("baseline", size)
 
     def rivals_at(self, size: int) -> list[Result]:
         """Results of baselines at this size; where there was no time for any, at the largest one below it."""

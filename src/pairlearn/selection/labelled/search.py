@@ -135,7 +135,9 @@ class PairSearch(BaseEstimator):
             tried = [each for each in runner.sizes if runner.machines(each)]
             if not tried:
                 raise
-            size, interrupted = tried[-1], True
+            # A size whose first split was broken off does not count, unless there is no other.
+            size = max(tried, key=lambda each: (("machine", each) in runner.splits_done, each))
+            interrupted = True
             runner.notes.append("interrupted: the best machine so far was fitted")
         finally:
             self._racing = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -23,6 +23,7 @@ from pairlearn.types import Floats
 
 What = Setting | str
 """A setting, or the name of a baseline."""
+Kind = Literal["machine", "baseline"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,11 +74,20 @@ class Trial:
         ended = self.gap is None or self.status == Status.CONVERGED or self.gap <= NEAR
         return self.score is not None and ended
 
+    @property
+    def broken_off(self) -> bool:
+        """Whether its time was up before it told anything."""
+        return self.status == Status.TIME_BUDGET and not self.tells
+
     def as_json(self) -> dict[str, Any]:
         """Plain numbers and names."""
-        kind = "baseline" if isinstance(self.what, str) else "machine"
         plain = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "answers"}
-        return {**plain, "what": str(self.what), "kind": kind}
+        return {**plain, "what": str(self.what), "kind": kind_of(self.what)}
+
+
+def kind_of(what: What) -> Kind:
+    """What a setting or a name stands for."""
+    return "baseline" if isinstance(what, str) else "machine"
 
 
 def run_trial(

@@ -17,10 +17,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pairlearn.baselines.registry import run_baselines
 from pairlearn.baselines.stacked import attach_baselines, cross_fit
+from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores
 from pairlearn.examples import take_examples
 from pairlearn.machines.pair_svc import PairSVC
-from pairlearn.selection.search.development import Development, Training, pairs_of
+from pairlearn.selection.search.development import FEWEST_CLASSES, Development, Training, pairs_of
 from pairlearn.selection.search.runner import Runner
 from pairlearn.selection.search.settings import Setting, baselines_of
 from pairlearn.selection.search.sizes import Size
@@ -255,6 +256,13 @@ def set_aside(data: Development, share: float, n_splits: int | None) -> tuple[De
     if not held.any():
         return data, None
     kept, tested = np.flatnonzero(~held), np.flatnonzero(held)
+    left = np.setdiff1d(data.useful, data.codes[tested])
+    if len(left) < FEWEST_CLASSES:
+        raise InputError(
+            f"{len(data.useful)} classes have two examples or more; test_share={share:g} leaves {len(left)} of them to "
+            f"learn from and choose by, and at least {FEWEST_CLASSES} are needed; give test_share=0 (--test-share 0), "
+            "or more classes"
+        )
     inside, outside = (take_examples(data.examples, rows) for rows in (kept, tested))
     if data.square:
         inside, outside = inside[:, kept], outside[:, kept]

@@ -26,7 +26,7 @@ from pairlearn.selection.search.finish import Finish, Held, set_aside
 from pairlearn.selection.search.journal import Journal
 from pairlearn.selection.search.record import Winner, record_of, test_record
 from pairlearn.selection.search.runner import Runner, Step
-from pairlearn.selection.search.settings import ALL, BASES, CS, KERNELS, WEIGHTS, Space
+from pairlearn.selection.search.settings import BASES, CS, KERNELS, WEIGHTS, Space
 from pairlearn.selection.search.stages import RIVALS, StageOutcome, examples_per_class, run_stages
 from pairlearn.selection.search.trials import load_parts
 from pairlearn.types import Examples, Floats, Ints
@@ -162,21 +162,24 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
         """What runs the trials, and the classes that are set aside for the final test."""
         clock = Clock(self.time_budget)
         space = Space.of(self.kernels, self.bases, self.Cs, self.weights)
+        spans: dict[str, tuple[int, int]] = {}
         if isinstance(X, Representations):
-            space, X = space.on_each(X.spans), X.table
+            spans, X = X.spans, X.table
+            space = space.on_each(spans)
         limits = (self.n_splits, self.max_examples, self.max_pairs)
         everything = Development.of(X, y, self.random_state, *limits, square=space.precomputed)
         data, held = set_aside(everything, self.test_share, self.n_splits)
-        journal = Journal(self.directory, self._fingerprint(data, space))
+        journal = Journal(self.directory, self._fingerprint(data, space, spans))
         clock.add(journal.spent)
         options = {"memory_budget": self.memory_budget, "random_state": self.random_state}
         space = space.on(data.examples)
         return Runner(space, data, journal, clock, self._scorer, self.n_jobs, options, self.progress), held
 
-    def _fingerprint(self, data: Development, space: Space) -> str:
+    def _fingerprint(self, data: Development, space: Space, spans: dict[str, tuple[int, int]]) -> str:
         """Of the data and of every option that decides results, the same in every process."""
         names = ("kernels", "bases", "Cs", "weights", "_scorer", "max_examples", "max_pairs", "random_state")
-        own = [getattr(self, name) for name in names] + ([space.stack] if space.stack != ALL else [])
+        # Where one representation ends and the next begins: names and joint table may be the same.
+        own = [getattr(self, name) for name in names] + ([space.stack, list(spans.items())] if space.several else [])
         try:
             return str(joblib.hash((data.examples, data.codes, data.n_splits, own)))
         except (AttributeError, TypeError, pickle.PicklingError) as error:
