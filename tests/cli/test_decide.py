@@ -79,6 +79,17 @@ def test_rates_that_decide_nothing(folder: Path, fmr: object) -> None:
     assert "between 0 and 1" in refused.stderr
 
 
+@pytest.mark.parametrize(("out", "words"), [("-", "standard output; name a file"), ("v.pkl", "name it v.safetensors")])
+def test_a_name_that_is_none_is_refused_before_anything_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str, words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    refused = call("decide", "nothing.safetensors", "nothing.csv", "nothing.csv", "--out", out)
+    assert refused.exit_code == 1
+    assert words in refused.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_training_file_sets_no_threshold(folder: Path) -> None:
     refused = decide(folder, "train.csv", "--fmr", 0.05)
     assert refused.exit_code == 1

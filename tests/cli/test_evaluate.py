@@ -155,6 +155,15 @@ def test_training_data_is_compared(files: Path) -> None:
     assert not {"shared_examples", "shared_identities"} & {warning["code"] for warning in found["warnings"]}
 
 
+def test_training_data_is_compared_whatever_the_order_of_columns(files: Path) -> None:
+    faces = ("--examples", files / "faces.csv", "--class-column", "person", "--json")
+    table = polars.read_csv(files / "faces.csv")
+    table.head(8).select("id", "person", *reversed(table.columns[2:])).write_csv(files / "turned.csv")
+    found = json.loads(run("evaluate", files / "scores.csv", *faces, "--train", files / "turned.csv").stdout)
+    told = {warning["code"]: warning["text"] for warning in found["warnings"]}
+    assert told["shared_examples"].startswith("8 of 48 examples")
+
+
 def test_hostile_names_do_not_steer_the_terminal(files: Path) -> None:
     name = "[bold]x[/nope]\x1b[31m<b>\udce9"  # the last one stands for a byte that is no UTF-8
     result = run("evaluate", f"{name}={files / 'scores.csv'}", "--report", files / "r.html", "--csv", files / "r.csv")

@@ -131,6 +131,31 @@ def test_a_saved_gallery_gives_the_same_answers(people: Path, call: Call) -> Non
     call("identify", saved, people / "gallery.csv", people / "probes.parquet", code=1)
 
 
+@pytest.mark.parametrize("written_by", ["command", "python"])
+def test_options_are_those_of_the_probes_of_a_saved_gallery(people: Path, call: Call, written_by: str) -> None:
+    saved = people / "saved.safetensors"
+    args = ("identify", people / "model.safetensors", people / "gallery.csv", people / "probes.parquet", *KNOWN)
+    expected = json.loads(call(*args, "--save-gallery", saved, "--json").stdout)
+    if written_by == "python":  # such a file says nothing of columns
+        enrolled = polars.read_csv(people / "gallery.csv")
+        model = pl.load(people / "model.safetensors")
+        pl.save(pl.Gallery(model, enrolled.select(FEATURES).to_numpy(), enrolled["person"].to_numpy()), saved)
+    probes = polars.read_parquet(people / "probes.parquet").rename({"photo": "shot", "person": "who"})
+    probes.select("who", "shot", *FEATURES, polars.lit("door").alias("camera")).write_csv(people / "other.csv")
+    told = ("--class-column", "who", "--id-column", "shot", "--drop", "camera")
+    found = json.loads(call("identify", saved, people / "other.csv", *told, "--json").stdout)
+    assert found["probe"] == expected["probe"]
+    assert found["rates"] == expected["rates"]
+
+
+def test_a_saved_gallery_is_pooled_already(people: Path, call: Call) -> None:
+    enrolled = polars.read_csv(people / "gallery.csv")
+    gallery = pl.Gallery(pl.EuclidBaseline(), enrolled.select(FEATURES).to_numpy(), enrolled["person"].to_numpy())
+    pl.save(gallery, people / "saved.safetensors")
+    told = call("identify", people / "saved.safetensors", people / "probes.parquet", "--pool", "max", code=1).stderr
+    assert "leave --pool out" in told.splitlines()[-1]
+
+
 @pytest.mark.parametrize(
     ("args", "words"),
     [

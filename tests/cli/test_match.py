@@ -13,7 +13,9 @@ import polars
 import pytest
 
 import pairlearn as pl
-from pairlearn.cli.steps.matching import could_be_missed
+from pairlearn.cli.commands.records.options import RecordOptions
+from pairlearn.cli.run import Run
+from pairlearn.cli.steps.matching import could_be_missed, read_tables
 from pairlearn.records.matcher import Matches
 from pairlearn.records.table import RecordPairs
 from tools.journey_data import write_tables
@@ -74,6 +76,18 @@ def test_match_without_labels_says_so(tables: Path, tmp_path: Path, call: Callab
     told = json.loads(result.stdout)
     assert told["f1"] == {}
     assert told["matches"] > 100
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_column_of_one_table_alone_is_left_out(place: int, tables: Path, tmp_path: Path) -> None:
+    paths = [tables / "shop.csv", tables / "catalogue.csv"]
+    noted = polars.read_csv(paths[place]).with_columns(note=polars.lit("new"))
+    noted.write_csv(tmp_path / "noted.csv")
+    paths[place] = tmp_path / "noted.csv"
+    sides = read_tables(Run("match", {}), paths, RecordOptions(drop=["note", "price"]))
+    assert [list(side.columns) for side in sides] == [["name"], ["name"]]
+    with pytest.raises(pl.errors.InputError, match="--drop 'town': no table has this column"):
+        read_tables(Run("match", {}), paths, RecordOptions(drop=["note", "town"]))
 
 
 def test_dedupe_writes_clusters(tables: Path, tmp_path: Path, call: Callable[..., Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,22 @@ def test_hard_negatives_are_the_nearest(people: Path, call: Call) -> None:
     np.testing.assert_allclose(np.sort(found), nearest)
 
 
+def test_hard_negatives_of_a_model_do_not_depend_on_the_order_of_columns(people: Path, call: Call) -> None:
+    table = polars.read_parquet(people / "faces.parquet")
+    names = [f"e{t}" for t in range(6)]
+    table.select("photo", "person", *reversed(names)).write_csv(people / "turned.csv")
+    asked = ("--positives", 1, "--negatives", 5, "--hard", people / "model.safetensors")
+    drawn = polars.read_csv(call("pairs", "sample", people / "turned.csv", *KNOWN, *asked).stdout.encode())
+    pairs = pl.all_pairs(table.select(names).to_numpy(), reflexive=False)
+    scores = pl.load(people / "model.safetensors").decision_function(pairs)
+    who, ids = table["person"].to_numpy(), table["photo"].to_list()
+    apart = np.flatnonzero(who[pairs.left] != who[pairs.right])
+    most = apart[np.argsort(-scores[apart])[:5]]
+    negative = drawn.filter(polars.col("label") == -1)
+    found = {frozenset(row) for row in negative.select("left", "right").rows()}
+    assert found == {frozenset((ids[pairs.left[k]], ids[pairs.right[k]])) for k in most}
+
+
 # --------------------------------------------------------------------------- split
 
 
@@ -94,6 +111,30 @@ def test_small_chains_stay_whole_and_nothing_is_lost(people: Path, call: Call) -
     result = json.loads(call(*args).stdout)
     assert result["lost"] == 0
     assert sum(part["rows"] for part in result["parts"].values()) == 120
+
+
+COUPLES = [*combinations("abcdefgh", 2)]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("a", "b"), ("b", "a"), ("a", "b"), ("c", "d")],
+        [*COUPLES, *COUPLES, *((b, a) for a, b in COUPLES)],
+        [(f"drug{i}", f"target{j}") for i in range(6) for j in range(5)] * 3,
+    ],
+)
+def test_copies_and_mirrors_of_a_pair_are_in_one_part(people: Path, call: Call, rows: list[tuple[str, str]]) -> None:
+    mixed = [rows[k] for k in np.random.default_rng(0).permutation(len(rows))]
+    (people / "many.csv").write_text("left,right,label\n" + "".join(f"{a},{b},1\n" for a, b in mixed))
+    out = people / "parts"
+    call("pairs", "split", people / "many.csv", "--apart", "pairs", "--parts", "train=1,test=1", "--out-dir", out)
+    train, test = (polars.read_csv(out / f"{name}.csv") for name in ("train", "test"))
+    assert len(train) + len(test) == len(rows)
+    couples = [{frozenset(row) for row in part.select("left", "right").rows()} for part in (train, test)]
+    assert not couples[0] & couples[1]
+    checked = json.loads(call("pairs", "check", out / "train.csv", out / "test.csv", "--json").stdout)
+    assert checked["leaks"]["shared"]["pairs"] == []
 
 
 def test_cells_stay_as_they_stand(people: Path, call: Call) -> None:
@@ -193,6 +234,26 @@ def test_copies_under_other_ids_leak(people: Path, call: Call) -> None:
     call(*args, "--strict", code=1)
     clean = call("pairs", "check", people / "train.csv", people / "gallery.csv", *KNOWN, "--strict")
     assert "new classes" in clean.stdout
+
+
+def test_equal_examples_are_found_whatever_the_order_of_columns(people: Path, call: Call) -> None:
+    table = polars.read_csv(people / "gallery.csv")
+    turned = table.select("photo", "person", *(f"e{t}" for t in reversed(range(6))))
+    turned.write_csv(people / "turned.csv")
+    result = json.loads(call("pairs", "check", people / "gallery.csv", people / "turned.csv", *KNOWN, "--json").stdout)
+    assert result["leaks"]["shared"]["examples"] == table["photo"].to_list()
+    one, other = table["photo"][:2]
+    turned.with_columns(photo="x" + polars.col("photo")).write_csv(people / "renamed.csv")
+    (people / "one.csv").write_text(f"left,right,label\n{one},{other},1\n")
+    (people / "two.csv").write_text(f"left,right,label\nx{other},x{one},1\n")
+    tables = ("--examples", people / "gallery.csv", "--test-examples", people / "renamed.csv")
+    result = json.loads(
+        call("pairs", "check", people / "one.csv", people / "two.csv", *tables, *KNOWN, "--json").stdout
+    )
+    assert result["leaks"]["shared"]["pairs"] == [[f"x{other}", f"x{one}"]]
+    turned.drop("e3").write_csv(people / "narrow.csv")
+    refused = call("pairs", "check", people / "gallery.csv", people / "narrow.csv", *KNOWN, code=1).stderr
+    assert f"lacks 1 of the 6 columns that {people / 'gallery.csv'} has: 'e3'" in refused
 
 
 def test_labels_against_classes(people: Path, call: Call) -> None:

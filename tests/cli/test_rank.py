@@ -166,6 +166,55 @@ def test_figures_of_order_do_not_depend_on_who_is_listed_first() -> None:
     assert order_right(np.array([1.0, -1.0, 0.0]), np.array([1, 1, 1])).tolist() == [1.0, 0.0, 0.5]
 
 
+TURNED = np.array([1, -1, 1, 1, -1, 1, -1, 1, 1, -1])
+TIED = np.where(np.arange(10) == 8, 0, TURNED)
+CHOSEN = {"result": {"question": "order"}}
+
+
+@pytest.mark.parametrize(
+    ("model", "labels", "about"),
+    [
+        (pl.PairRidge("difference", "linear", alpha=0.1), TURNED, {}),
+        (pl.PairRidge("wedge", "rbf", alpha=0.1), TIED, CHOSEN),
+        (pl.PairRidge("difference", "linear", alpha=0.1), TIED, {"made_from": CHOSEN}),
+        (pl.scorers.PairMean([pl.PairRanker(base="linear"), pl.PairRidge("wedge", "rbf")]), TURNED, {}),
+    ],
+)
+def test_every_model_of_preferences_puts_in_order(
+    players: Path, tmp_path: Path, model: Any, labels: Any, about: dict[str, Any]
+) -> None:
+    """Scores are mean advantages over all, counted pair by pair."""
+    X = polars.read_csv(players).select("speed", "height").to_numpy()
+    model.fit(pl.all_pairs(X, reflexive=False), labels)
+    path, out = tmp_path / "m.safetensors", tmp_path / "said.csv"
+    pl.save(model, path, about=about)
+    result = run("rank", "order", path, "--examples", players, "--out", out)
+    assert result.exit_code == 0, result.output
+    found = polars.read_csv(out)
+    names, means = list(STRENGTH), model.decision_function(pl.Pairs(X, *np.indices((5, 5)).reshape(2, -1)))
+    expected = dict(zip(names, means.reshape(5, 5).mean(axis=1).tolist(), strict=True))
+    assert found["id"].to_list() == sorted(names, key=lambda name: -expected[name])
+    np.testing.assert_allclose(found["score"], [expected[name] for name in found["id"]], atol=1e-12)
+    asked = tmp_path / "next.csv"
+    asked.write_text("winner,loser\nann,eve\neve,bob\n")
+    sides = ("--left-column", "winner", "--right-column", "loser")
+    for command in (("rank", "predict", path, asked, "--examples", players), ("score", path, players, asked, *sides)):
+        result = run(*command)
+        assert result.exit_code == 0, result.output
+        said = polars.read_csv(result.stdout.encode())
+        assert said.columns[:4] == ["left", "right", "advantage", "first"]
+        np.testing.assert_allclose(said["advantage"], model.decision_function(pl.Pairs(X, [0, 4], [4, 1])))
+
+
+def test_least_squares_of_numbers_rank_nothing(players: Path, tmp_path: Path) -> None:
+    X = polars.read_csv(players).select("speed", "height").to_numpy()
+    pairs = pl.all_pairs(X, reflexive=False)
+    for kernel, labels in (("difference", np.arange(10.0)), ("metric", TURNED)):
+        path = tmp_path / f"{kernel}.safetensors"
+        pl.save(pl.PairRidge(kernel, "linear").fit(pairs, labels), path, about={"result": "of a notebook"})
+        one_line(run("rank", "order", path, "--examples", players), "PairRidge, which ranks nothing")
+
+
 def test_every_model_has_its_question() -> None:
     assert task_of(pl.PairRanker()) is PREFERENCE
     assert task_of(pl.PairSVR()) is REGRESSION

@@ -123,6 +123,23 @@ def test_ids_of_a_table_and_pairs_without_a_label(tmp_path: Path, capsys: pytest
     assert json.loads(capsys.readouterr().out)["pairs"] == 5
 
 
+def test_columns_in_another_order_are_learnt_on(tmp_path: Path) -> None:
+    lines, names = pairs(60), ["x", "y", "z"]
+    sides = [(f"{side[0]}{k}", line[side]) for k, line in enumerate(lines) for side in ("left", "right")]
+    for path, order in (("rows.csv", [0, 1, 2]), ("turned.csv", [2, 0, 1])):
+        header = ",".join(["id", *(names[t] for t in order)])
+        rows = [",".join([key, *(repr(values[t]) for t in order)]) for key, values in sides]
+        (tmp_path / path).write_text("\n".join([header, *rows]) + "\n")
+    body = [f"l{k},r{k},{line['label']}" for k, line in enumerate(lines)]
+    source, model = tmp_path / "pairs.csv", tmp_path / "m.safetensors"
+    common = ["stream", str(source), "--model", str(model), "--examples"]
+    source.write_text("\n".join(["left,right,label", *body[:40]]) + "\n")
+    assert main([*common, str(tmp_path / "rows.csv")]) == 0
+    source.write_text("\n".join(["left,right,label", *body]) + "\n")
+    assert main([*common, str(tmp_path / "turned.csv"), "--skip", "40"]) == 0
+    np.testing.assert_array_equal(pl.load(model).mahalanobis_matrix_, by_hand(lines)[0].mahalanobis_matrix_)
+
+
 def test_a_stream_may_begin_without_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing was learnt yet, so there is neither a rate to show nor a metric to save."""
     lines = pairs(8)

@@ -303,3 +303,14 @@ def test_columns_in_another_order_are_those_that_were_learnt(tmp_path: Path) -> 
     other = put(tmp_path / "other.csv", "id,y,x\na,2.5,1\nb,4.5,3\n")
     table = read_examples(other, learnt=first.layout.as_json())
     assert table.examples.tolist() == first.examples.tolist()
+
+
+def test_columns_that_parts_name_are_no_suspects(tmp_path: Path) -> None:
+    """Whole numbers that rise with the rows look like row numbers, unless somebody names them."""
+    rows = "".join(f"p{k % 4},{k},{np.sin(k)}\n" for k in range(24))
+    path = put(tmp_path / "faces.csv", "who,count,x\n" + rows)
+    with pytest.raises(InputError, match=r"'count'.*would be learnt as a feature"):
+        read_examples(path, Columns(classes="who"))
+    table = read_examples(path, Columns(classes="who", parts=(("counted", "count"), ("measured", "x"))))
+    assert table.parts == (("counted", 1), ("measured", 1))
+    assert table.examples[:, 0].tolist() == list(range(24))

@@ -1,9 +1,11 @@
-"""Long fits: the file that they go on from, and how long they will still take by the fall of the KKT gap."""
+"""Long fits: the file that they go on from, the time that is left by the fall of the KKT gap, and Ctrl-C after them."""
 
 from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,7 @@ import numpy as np
 import pairlearn as pl
 from pairlearn.cli.run import Run
 from pairlearn.errors import InputError
+from pairlearn.interrupts import on_interrupt
 from pairlearn.words import counted
 
 if TYPE_CHECKING:
@@ -46,6 +49,27 @@ def settle(run: Run, machine: Any, checkpoint: pl.Checkpoint) -> None:
         checkpoint.remove()
     else:
         run.note(f"{checkpoint.path} stays: the same command goes on from it (--force replaces the model)")
+
+
+# --------------------------------------------------------------------------- after the fit
+
+
+class StoppedError(Exception):
+    """Ctrl-C after the model was learnt: solvers would turn a KeyboardInterrupt into a model and go on."""
+
+
+@contextmanager
+def sparing_the_model(told: Callable[[], None]) -> Iterator[None]:
+    """Ctrl-C ends what is inside and not the command, since the model is learnt and not yet written; then `told`."""
+
+    def stop() -> None:
+        raise StoppedError
+
+    try:
+        with on_interrupt(stop):
+            yield
+    except StoppedError:
+        told()
 
 
 # --------------------------------------------------------------------------- time left

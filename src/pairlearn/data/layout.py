@@ -40,13 +40,15 @@ class Columns:
 
         A table that has none of them, such as an array without names, is read as if nothing were known; one that has
         some of them lacks the others.
+        `learnt` may be the layout of another table as well, with its name under "of".
         """
         names = () if self.features else tuple(learnt.get("columns", ()))
         missing = [name for name in names if name not in sheet.columns]
         if missing and len(missing) < len(names):
+            whose = f"{learnt['of']} has" if "of" in learnt else "the model was learnt from"
             raise InputError(
-                f"{sheet.source} lacks {len(missing):,} of the {counted(len(names), 'column')} that the model was "
-                f"learnt from: {listed(missing, 6)}; give a table with the same columns, or name them with --features"
+                f"{sheet.source} lacks {len(missing):,} of the {counted(len(names), 'column')} that {whose}: "
+                f"{listed(missing, 6)}; give a table with the same columns, or name them with --features"
             )
         known = {role: learnt.get(role) for role in ("id", "class") if learnt.get(role) in sheet.columns}
         features = self.features or (() if missing else names)

@@ -34,8 +34,8 @@ def read_examples(
 
     `columns` says which are ids, classes and features; what it does not say is found: ids in `id`, or in the first
     column if that is text; classes in `class`; features in the one column of vectors, else in all others. Columns that
-    look like ids or row numbers are refused, unless they are named as features. `learnt` is what a model file says of
-    the table it was learnt from: the same columns are taken.
+    look like ids or row numbers are refused, unless they are named as features or parts. `learnt` is what a model file
+    says of the table it was learnt from: the same columns are taken.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "faces.csv"
@@ -61,7 +61,8 @@ def read_examples(
     classes = None if layout.classes is None else sheet.ids(layout.classes)
     examples = sheet.features(layout.columns)
     if not asked.features and not asked.matrix and examples.shape[1] == len(layout.columns):
-        refuse_suspects(sheet.source, layout.columns, examples, classes)
+        if not asked.parts:
+            refuse_suspects(sheet.source, layout.columns, examples, classes)
         constant = constant_columns(layout.columns, examples)
         if constant:
             some = counted(len(constant), "column holds", "columns hold")

@@ -36,12 +36,13 @@ def identify(
     ] = Path("-"),
     top: Annotated[int, typer.Option(min=1, help="Identities per probe.")] = 5,
     pool: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="Several examples of an identity: mean or max of their scores; mean-example or mean-direction compare "
-            "with their mean, which is quicker."
+            "with their mean, which is quicker.",
+            show_default="mean; a saved gallery keeps its own",
         ),
-    ] = "mean",
+    ] = None,
     search: Annotated[
         str,
         typer.Option(
@@ -87,7 +88,7 @@ def identify(
     known, source = identifying.enrol(run, model, gallery, probes, columns, pool)
     asked = identifying.Asked(threshold, fmr, fpir)
     known = known._replace(gallery=identifying.with_threshold(run, known.gallery, asked, seed))
-    tested = identifying.read_probes(run, source, columns, known)
+    tested = identifying.read_probes(run, source, known)
     most = min(top, len(known.gallery.names))
     found, how = searching.search_all(run, known.gallery, tested, most, search)
     result = {

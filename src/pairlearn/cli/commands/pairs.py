@@ -57,8 +57,8 @@ def sample(
 
     run = Run("pairs sample", options, as_json)
     run.check_table(out, force=force)
-    mined = sampling.hard_of(hard, candidates, random_share)
-    table = run.examples(examples, table_options.columns())
+    mined, learnt = sampling.hard_of(run, hard, candidates, random_share)
+    table = run.examples(examples, table_options.columns(), learnt=learnt)
     found = sampling.drawn(
         run,
         table,

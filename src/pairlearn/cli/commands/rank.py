@@ -24,7 +24,10 @@ from pairlearn.cli.options import (
     steps,
 )
 
-Ranker = Annotated[Path, typer.Argument(metavar="RANKER", help="Model file that `pairlearn rank fit` wrote.")]
+Ranker = Annotated[
+    Path,
+    typer.Argument(metavar="RANKER", help="Model file that `rank fit` or `select --task order` wrote."),
+]
 KnownExamples = Annotated[
     Path | None, typer.Option("--examples", help="Table of the examples that the ids name. Without it: ids alone.")
 ]

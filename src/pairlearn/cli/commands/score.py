@@ -83,7 +83,7 @@ def score(
         if fmr is not None:
             given = scanning.required(tables, run, development)
             machine = scoring.verifier_of(run, machine, given, (fmr, confidence or None, prior), own=False)
-        scanning.score_and_write(run, machine, tables, source, out, skip)
+        scanning.score_and_write(run, machine, about, tables, source, out, skip)
         return
     tested = tables.pairs(run, source)
     if fmr is not None:
@@ -120,7 +120,7 @@ def decide(
     from pairlearn.cli.steps import scoring
 
     run = Run("decide", options, as_json)
-    run.check_outputs(out, force=force)
+    run.check_models(out, force=force)
     machine, about = run.model(model)
     tables = scoring.Tables.read(run, about, examples, table_options.columns(), right_options, pair_options.names)
     given = tables.pairs(run, pairs)

@@ -263,7 +263,9 @@ def _trained(
             return {"examples": ids}
         classes = dict(zip(known.ids, known.classes, strict=True))
         return {"examples": ids, "identities": {classes[key] for key in ids if key in classes}}
-    training = run.examples(source, columns, role="training")
+    # Examples are compared number by number, so the columns are those of the other table, in their order.
+    like = {} if known is None else {**run.inputs["examples"]["layout"], "of": known.source}
+    training = run.examples(source, columns, learnt=like, role="training")
     found: dict[str, Collection[str]] = {} if training.classes is None else {"identities": set(training.classes)}
     if known is not None and tested is not None:
         # Row numbers and ids of two tables may differ or agree by chance, so examples are compared by content.

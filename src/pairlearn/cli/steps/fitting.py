@@ -14,7 +14,7 @@ import numpy as np
 
 import pairlearn as pl
 from pairlearn.cli.comparison import MODEL, compare, titled
-from pairlearn.cli.long_runs import TimeLeft, in_words
+from pairlearn.cli.long_runs import TimeLeft, in_words, sparing_the_model
 from pairlearn.cli.run import Run
 from pairlearn.cli.terminal import GapBar, facts, percent, progress_bar, say
 from pairlearn.data.tables import ExampleTable, PairTable
@@ -51,6 +51,7 @@ OWN_WORDS: dict[type[Warning], str] = {
     "nothing against it",
 }
 """Warnings whose text gives advice for Python."""
+UNTOLD = "the training EER was stopped by Ctrl-C; the model is kept"
 SIZES = ("C", "nu", "epsilon", "alpha")
 """Parameters of machines that are shown by name."""
 WORDS = {1: "same", -1: "different"}
@@ -232,13 +233,16 @@ def facts_of(machine: Any, pairs: Pairs, notes: list[str]) -> dict[str, Any]:
 
 def result_of(machine: Any, training: Training, notes: list[str], seed: int) -> dict[str, Any]:
     """What was learnt from, and what came out."""
-    labels = training.labels
+    labels, told = training.labels, list(notes)
+    figures: dict[str, Any] | None = None
+    with sparing_the_model(lambda: told.append(UNTOLD)):
+        figures = _training_figures(machine, training, seed)
     return {
-        **facts_of(machine, training.pairs, notes),
+        **facts_of(machine, training.pairs, told),
         "positives": int((labels > 0).sum()),
         "unlabelled": int((labels == 0).sum()),
         "labels": training.spelling,
-        "training": _training_figures(machine, training, seed),
+        "training": figures,
     }
 
 
@@ -275,7 +279,8 @@ def show(run: Run, result: dict[str, Any]) -> None:
         "pairs": f"{result['pairs']:,} of {examples_in(result)}, {result['positives']:,} positive" + unlabelled,
         "labels": spelled(result["labels"]) if result["labels"] else "from classes: same → +1, different → −1",
     }
-    show_facts(run, result, rows, {"training EER": _in_words(result["training"])})
+    last = {} if UNTOLD in result["warnings"] else {"training EER": _in_words(result["training"])}
+    show_facts(run, result, rows, last)
 
 
 def show_facts(run: Run, result: Mapping[str, Any], first: Mapping[str, str], last: Mapping[str, str]) -> None:

@@ -63,16 +63,17 @@ def check_outputs(run: Run, outputs: RecordOutputs, force: bool) -> None:
 def read_tables(run: Run, paths: Sequence[Path], options: RecordOptions) -> tuple[Records, ...]:
     """Records of one or two tables; says what was found."""
     sides = []
+    dropped, known = options.drop or (), set[str]()
     for path, role in zip(paths, ("examples", "right"), strict=False):
         source = run.noted(find_source(path), role)
         found = Records.of(source, options.id_column, [])
-        gone = [name for name in options.drop or () if name in found.columns]
-        kept = {name: cells for name, cells in found.columns.items() if name not in gone}
+        known.update(found.columns)
+        kept = {name: cells for name, cells in found.columns.items() if name not in dropped}
         sides.append(Records(found.ids, kept, found.source, found.notes, found.id_column))
         run.note(f"{found.source}: {counted(len(found), 'record')}; {ids_of(found)}")
         for text in found.notes:
             run.note(f"{found.source}: {text}")
-    unknown = [name for name in options.drop or () if not any(name in r.columns for r in sides) and name not in gone]
+    unknown = [name for name in dropped if name not in known]
     if unknown:
         raise InputError(f"--drop {unknown[0]!r}: no table has this column")
     if len(sides) == 2:

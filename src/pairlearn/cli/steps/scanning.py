@@ -6,7 +6,7 @@ that nobody takes it for the whole table; a bad row leaves no file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +52,13 @@ def required(tables: Tables, run: Run, development: Path | None) -> Tested:
     return tables.pairs(run, development, role="development")
 
 
-def score_and_write(run: Run, machine: Any, tables: Tables, source: Source, out: Path, skip: int) -> None:
+def score_and_write(
+    run: Run, machine: Any, about: Mapping[str, Any], tables: Tables, source: Source, out: Path, skip: int
+) -> None:
     """Score and write batch after batch, with a bar; Ctrl-C takes effect between two of them."""
     run.noted(source, "pairs")
     tables.warn_of_training(run)
-    task, stop = task_of(machine), Stop()
+    task, stop = task_of(machine, about), Stop()
     with stop.heeded(), progress_bar() as bars, TableWriter(out) as table:
         bar = bars.add_task("scoring", total=count_rows(source), completed=skip, state="")
         try:

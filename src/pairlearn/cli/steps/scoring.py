@@ -170,7 +170,7 @@ def score_and_write(
     run: Run, machine: Any, about: Mapping[str, Any], tested: Tested, out: Path, *, reflexive: bool = False
 ) -> None:
     """Score, say how good that is where labels are known, and write the table."""
-    task = task_of(machine)
+    task = task_of(machine, about)
     found = scored(machine, tested, task)
     result = {"model": str(run.options["model"]), "task": task.name, "pairs": len(tested.table)}
     if tested.table.cells is not None:

@@ -23,6 +23,7 @@ from rich.console import Console
 
 import pairlearn as pl
 from pairlearn.cli.comparison import MODEL, show_verdict, verdict
+from pairlearn.cli.run import learnt_from, read_about
 from pairlearn.cli.terminal import percent, say
 from pairlearn.data.files.cells import plain_text, shortened
 from pairlearn.data.files.delimited import DELIMITERS
@@ -165,14 +166,14 @@ class Course:
 # --------------------------------------------------------------------------- the stream
 
 
-def metric_of(model: Path | None, threshold: float, gamma: float) -> Any:
-    """The metric of the file to go on with, or a new one."""
+def metric_of(model: Path | None, threshold: float, gamma: float) -> tuple[Any, Mapping[str, Any]]:
+    """The metric of the file to go on with, or a new one, and the columns that it was learnt from."""
     if model is None or not model.exists():
-        return pl.OnlinePseudoMetric(threshold, gamma=gamma)
+        return pl.OnlinePseudoMetric(threshold, gamma=gamma), {}
     metric = pl.load(model)
     if not isinstance(metric, pl.OnlinePseudoMetric):
         raise InputError(f"{model} holds a {type(metric).__name__}, not a metric that `pairlearn stream` wrote")
-    return metric
+    return metric, learnt_from(read_about(model))
 
 
 def _rows_by_id(table: ExampleTable) -> dict[str, Floats]:

@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import pairlearn as pl
 from pairlearn.cli.comparison import MODEL
 from pairlearn.cli.run import Run, learnt_from
-from pairlearn.cli.tasks import judging
+from pairlearn.cli.tasks import holdout, judging
 from pairlearn.cli.tasks.matrices import table_of
 from pairlearn.cli.tasks.task import CLASSES
 from pairlearn.cli.terminal import facts, progress_bar
@@ -65,12 +65,14 @@ def held_out(run: Run, model: pl.BasisSVC, table: ExampleTable, folds: int, seed
         return None
     splits = StratifiedKFold(max(2, min(folds, smallest)), shuffle=True, random_state=seed)
     answers: dict[str, Any] = {}
-    with progress_bar() as bars, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    systems = _systems(run, model, table)
+    with holdout.interruptible(run), progress_bar() as bars:
         task = bars.add_task("held-out test", total=None, state="")
-        for name, (system, examples) in _systems(run, model, table).items():
+        for name, (system, examples) in systems.items():
             bars.update(task, state=name)
             answers[name] = cross_val_predict(system, examples, classes, cv=splits)
+    if len(answers) < len(systems):
+        return None
     record = judging.judge(CLASSES, answers, classes, single_units(len(classes)), **TOLD)
     return {"folds": splits.n_splits, **record}
 

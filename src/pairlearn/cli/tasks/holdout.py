@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 from sklearn.base import clone
 
+from pairlearn.cli.long_runs import sparing_the_model
 from pairlearn.cli.run import Run
 from pairlearn.cli.tasks import judging
 from pairlearn.cli.tasks.task import Task
 from pairlearn.cli.terminal import progress_bar
 from pairlearn.errors import InputError
-from pairlearn.interrupts import on_interrupt
 from pairlearn.pairs import Pairs
 from pairlearn.selection import ColdStartKFold, ExampleKFold, PairKFold
 from pairlearn.selection.tasks import Side
@@ -29,10 +29,6 @@ UNSEEN = {
     "both": "pairs of two examples that were not learnt from",
 }
 """What the pairs of the held-out test are new in, by --unseen."""
-
-
-class StoppedError(Exception):
-    """Ctrl-C during the held-out test: solvers would turn a KeyboardInterrupt into a model and go on."""
 
 
 class HeldOut(NamedTuple):
@@ -60,7 +56,7 @@ def held_out(run: Run, systems: Mapping[str, Any], pairs: Pairs, labels: Any, sp
     """Every system learns without each fold and answers it; after Ctrl-C the folds so far, None without any."""
     rows: list[Ints] = []
     answers: dict[str, list[Floats]] = {name: [] for name in systems}
-    with _interruptible(run, rows, len(splits)), progress_bar() as bars:
+    with interruptible(run, lambda: f" after {len(rows)} of {len(splits)} folds"), progress_bar() as bars:
         task = bars.add_task("held-out test", total=len(splits), state="")
         for train, test in splits:
             found = {
@@ -77,18 +73,15 @@ def held_out(run: Run, systems: Mapping[str, Any], pairs: Pairs, labels: Any, sp
 
 
 @contextmanager
-def _interruptible(run: Run, rows: Sequence[Any], folds: int) -> Iterator[None]:
+def interruptible(run: Run, so_far: Callable[[], str] = lambda: "") -> Iterator[None]:
     """Quiet about warnings of folds, which are those of the model again; Ctrl-C ends the test and not the command."""
 
-    def stop() -> None:
-        raise StoppedError
+    def told() -> None:
+        run.warn(f"the held-out test was stopped{so_far()}; the model is kept")
 
-    try:
-        with warnings.catch_warnings(), on_interrupt(stop):
-            warnings.simplefilter("ignore")
-            yield
-    except StoppedError:
-        run.warn(f"the held-out test was stopped after {len(rows)} of {folds} folds; the model is kept")
+    with sparing_the_model(told), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def tested(

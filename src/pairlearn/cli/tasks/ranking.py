@@ -18,7 +18,7 @@ from pairlearn.cli.run import Run, known_ids, learnt_from
 from pairlearn.cli.steps import fitting
 from pairlearn.cli.tasks import holdout
 from pairlearn.cli.tasks.matrices import table_of
-from pairlearn.cli.tasks.task import PREFERENCE
+from pairlearn.cli.tasks.task import PREFERENCE, task_of
 from pairlearn.cli.terminal import say, table
 from pairlearn.data.files.frames import column_names
 from pairlearn.data.files.sources import find_source
@@ -27,13 +27,17 @@ from pairlearn.data.tables import ExampleTable, PairTable
 from pairlearn.data.texts import Texts
 from pairlearn.data.writing import write_whole
 from pairlearn.errors import InputError
-from pairlearn.machines.ranking import Ranking
+from pairlearn.examples import count_examples
+from pairlearn.machines.pair_ranker import advantages
+from pairlearn.machines.ranking import Ranking, rank_by
 from pairlearn.pairs import Pairs
-from pairlearn.types import Ints
+from pairlearn.types import Floats, Ints
 from pairlearn.words import counted
 
 SHOWN = 10
 """Lines of a ranking on the terminal; the table has all."""
+TOL = 1e-3
+"""Share of the largest score up to which scores are equal where no solver says it."""
 WINNERS, SIDES = ("winner", "loser"), ("left", "right")
 """Usual names of the two columns: the first two say the order themselves, with the others a label does."""
 TOLD = {
@@ -158,10 +162,10 @@ def show(run: Run, result: Mapping[str, Any]) -> None:
 # --------------------------------------------------------------------------- using
 
 
-def ranker_of(run: Run, path: Path) -> tuple[pl.PairRanker, dict[str, Any]]:
-    """A ranker from its file, and what the file says about it."""
+def ranker_of(run: Run, path: Path) -> tuple[Any, dict[str, Any]]:
+    """A model that tells who comes first from its file, and what the file says about it."""
     machine, about = run.model(path)
-    if not isinstance(machine, pl.PairRanker):
+    if task_of(machine, about) is not PREFERENCE:
         raise InputError(
             f"{path} holds a {type(machine).__name__}, which ranks nothing; learn a ranker with pairlearn rank fit"
         )
@@ -180,17 +184,31 @@ def known_examples(
     return named(str(model), ids) if ids else run.examples(cast(Path, path), columns, learnt=learnt_from(about))
 
 
-def in_order(machine: pl.PairRanker, known: ExampleTable) -> tuple[Ranking, dict[str, Any]]:
+def in_order(machine: Any, known: ExampleTable) -> tuple[Ranking, dict[str, Any]]:
     """Everyone in order, best first: the ranking, and its table.
 
     Neighbours whose scores differ by no more than tol · largest score share a rank: such a difference is what the
     solver left over, not something that was learnt.
     """
-    ranking = machine.rank(known.examples)
+    ranking = machine.rank(known.examples) if isinstance(machine, pl.PairRanker) else _ranked(machine, known.examples)
     scores = ranking.scores[ranking.order]
-    new = np.append(True, scores[:-1] - scores[1:] > machine.tol * np.abs(scores).max())
+    tol = max(getattr(one, "tol", TOL) for one in getattr(machine, "machines_", [machine]))
+    new = np.append(True, scores[:-1] - scores[1:] > tol * np.abs(scores).max())
     ranks = np.flatnonzero(new)[np.cumsum(new) - 1] + 1
     return ranking, {"rank": ranks, "id": [known.ids[row] for row in ranking.order.tolist()], "score": scores}
+
+
+def _ranked(machine: Any, examples: Any) -> Ranking:
+    """The order of a least squares machine, or of a mean of machines, as a ranker would tell it."""
+    m = count_examples(examples)
+
+    def relation(rows: Ints) -> Floats:
+        if hasattr(machine, "function_"):
+            return advantages(machine.function_, examples, rows)
+        pairs = Pairs(examples, np.repeat(rows, m), np.tile(np.arange(m), len(rows)))
+        return np.asarray(machine.decision_function(pairs)).reshape(len(rows), m)
+
+    return rank_by(relation, m)
 
 
 def ranking_facts(ranking: Ranking, columns: Mapping[str, Any], ids: Sequence[str]) -> dict[str, Any]:
@@ -232,7 +250,7 @@ def check_page(run: Run, page: Path | None, *, force: bool) -> None:
 def write_page(
     run: Run,
     page: Path,
-    machine: pl.PairRanker,
+    machine: Any,
     known: ExampleTable,
     ranking: Ranking,
     columns: Mapping[str, Any],

@@ -140,12 +140,14 @@ JUDGED = (PREFERENCE, REGRESSION)
 """Questions whose tables of answers have a column of their own."""
 
 
-def task_of(model: Any) -> Task:
-    """The question that a model answers, whatever it is wrapped in.
+def task_of(model: Any, about: Mapping[str, Any] | None = None) -> Task:
+    """The question that a model answers, whatever it is wrapped in; `about` is what its file says.
 
     >>> task_of(pl.PairRanker()).name, task_of(pl.Verifier(pl.EuclidBaseline(), 0.0)).name
     ('preference', 'verification')
     """
+    if _chosen_for_order(about):
+        return PREFERENCE
     if isinstance(model, pl.Verifier):
         return task_of(model.model)
     if is_pipeline(model):
@@ -153,7 +155,20 @@ def task_of(model: Any) -> Task:
     if isinstance(model, pl.scorers.PairMean):
         return task_of(model.machines_[0])
     if isinstance(model, pl.PairRidge) and getattr(model, "binary_", False):
-        return VERIFICATION
+        # +1 and −1 that change with the order of a pair say who comes first, not whether two belong together.
+        return PREFERENCE if pl.pair_kernel(model.kernel).symmetry == "antisymmetric" else VERIFICATION
     if isinstance(model, pl.BasisSVC):
         raise InputError("this model tells classes of single examples, not of pairs; use pairlearn classify predict")
     return next((task for kinds, task in TASKS.items() if isinstance(model, kinds)), VERIFICATION)
+
+
+def _chosen_for_order(about: Any) -> bool:
+    """Whether a model, or the one that it was made from, was chosen by who comes first: ties leave no other trace.
+
+    Notes are what anyone wrote, so nothing is taken for granted.
+    """
+    if not isinstance(about, Mapping):
+        return False
+    result = about.get("result")
+    chosen = isinstance(result, Mapping) and result.get("question") == "order"
+    return chosen or _chosen_for_order(about.get("made_from"))

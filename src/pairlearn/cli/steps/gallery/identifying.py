@@ -51,11 +51,12 @@ VERDICTS = {
 
 
 class Enrolled(NamedTuple):
-    """A gallery, and what is known of the model and of the table it was made from."""
+    """A gallery, what is known of the model and of the table it was made from, and what is said of the probes."""
 
     gallery: pl.Gallery
     about: Mapping[str, Any]
     layout: Mapping[str, Any]
+    columns: Columns
 
 
 def check_model(machine: Any, path: Path) -> None:
@@ -68,19 +69,20 @@ def check_model(machine: Any, path: Path) -> None:
 
 
 def enrol(
-    run: Run, model: Path, gallery: Path, probes: Path | None, columns: Columns, pool: str
+    run: Run, model: Path, gallery: Path, probes: Path | None, columns: Columns, pool: str | None
 ) -> tuple[Enrolled, Path]:
     """The gallery, and the file of the probes, which comes second if the model is a gallery already."""
     machine, about = run.model(model)
     if isinstance(machine, pl.Gallery):
         if probes is not None:
             raise InputError(f"{model} is a gallery of {counted(len(machine.names), 'identity')}: give PROBES only")
-        layout = learnt_from(about, "gallery")
-        return Enrolled(machine, about, layout), gallery
+        if pool is not None:
+            raise InputError(f"{model} is a gallery, which keeps how it was pooled: leave --pool out, or enrol anew")
+        return Enrolled(machine, about, learnt_from(about, "gallery"), columns), gallery
     if probes is None:
         raise InputError(f"{model} is {title_of(machine)}, not a saved gallery: give GALLERY and PROBES")
     check_model(machine, model)
-    return _enrolled(run, machine, about, gallery, columns, pool), probes
+    return _enrolled(run, machine, about, gallery, columns, "mean" if pool is None else pool), probes
 
 
 def _enrolled(run: Run, machine: Any, about: Mapping[str, Any], path: Path, columns: Columns, pool: str) -> Enrolled:
@@ -89,12 +91,13 @@ def _enrolled(run: Run, machine: Any, about: Mapping[str, Any], path: Path, colu
         raise InputError(f"there is no pooling {pool!r}; --pool is one of {', '.join(POOLS)}")
     table = run.examples(path, columns, learnt=learnt_from(about), role="gallery")
     gallery = pl.Gallery(machine, table.examples, np.array(table.required_classes()), *POOLS[pool])
-    return Enrolled(gallery, about, run.inputs["gallery"]["layout"])
+    # Ids and classes were named for the gallery; probes have them in columns of these names, or lack them.
+    return Enrolled(gallery, about, run.inputs["gallery"]["layout"], Columns(features=columns.features))
 
 
-def read_probes(run: Run, path: Path, columns: Columns, known: Enrolled) -> ExampleTable:
+def read_probes(run: Run, path: Path, known: Enrolled) -> ExampleTable:
     """Probes with the columns of the gallery; their classes may be missing."""
-    table = run.examples(path, Columns(features=columns.features), learnt=known.layout, role="probes")
+    table = run.examples(path, known.columns, learnt=known.layout, role="probes")
     if table.examples.shape[1] != known.gallery.examples.shape[1]:
         raise InputError(
             f"{table.source} has {counted(table.examples.shape[1], 'feature')}, the gallery has "

@@ -12,6 +12,7 @@ import numpy as np
 from pairlearn.cli.run import Run
 from pairlearn.cli.steps.pairs.splitting import by_id, holds_pairs
 from pairlearn.cli.terminal import facts, say
+from pairlearn.data.files.sources import Source
 from pairlearn.data.layout import Columns
 from pairlearn.data.tables import ExampleTable, PairTable
 from pairlearn.errors import InputError
@@ -89,20 +90,24 @@ def read(
     roles = ("train", "test")[: len(paths)]
     sheets = [run.sheet(path, role) for path, role in zip(paths, roles, strict=True)]
     if not any(holds_pairs(sheet, names) for sheet in sheets):
-        return [
-            Checked.of_table(run.examples(sheet.source, columns, role=role))
-            for sheet, role in zip(sheets, roles, strict=True)
-        ]
+        known = run.examples(sheets[0].source, columns, role="train")
+        others = [_like(run, "train", known, sheet.source, columns, "test") for sheet in sheets[1:]]
+        return [Checked.of_table(each) for each in (known, *others)]
     tables = [run.pairs(sheet.source, *names, role=role) for sheet, role in zip(sheets, roles, strict=True)]
     if examples is None:
         ids, found = by_id(*tables)
         return [Checked.of_pairs(table, pairs, ids, None) for table, pairs in zip(tables, found, strict=True)]
     first = run.examples(examples, columns)
-    other = first if test_examples is None else run.examples(test_examples, columns, role="test examples")
+    other = first if test_examples is None else _like(run, "examples", first, test_examples, columns, "test examples")
     return [
         Checked.of_pairs(table, table.on(over), over.ids, over.classes)
         for table, over in zip(tables, (first, other), strict=False)
     ]
+
+
+def _like(run: Run, known: str, first: ExampleTable, path: Path | Source, columns: Columns, role: str) -> ExampleTable:
+    """A second table with the columns of the first, in their order: examples are compared number by number."""
+    return run.examples(path, columns, learnt={**run.inputs[known]["layout"], "of": first.source}, role=role)
 
 
 # --------------------------------------------------------------------------- one table

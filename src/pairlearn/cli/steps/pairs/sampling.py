@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import pairlearn as pl
-from pairlearn.cli.run import UNTRAINED, Run, untrained_models
+from pairlearn.cli.run import Run, learnt_from
 from pairlearn.data.tables import ExampleTable
 from pairlearn.errors import InputError
 from pairlearn.pairs import Pairs
@@ -15,12 +16,14 @@ from pairlearn.selection import HardNegatives, PairSampler, count_pairs
 from pairlearn.words import counted
 
 
-def hard_of(name: str | None, candidates: int | None, random_share: float) -> HardNegatives | None:
-    """How negatives are mined: by an untrained baseline, or by a model file."""
+def hard_of(
+    run: Run, name: str | None, candidates: int | None, random_share: float
+) -> tuple[HardNegatives | None, Mapping[str, Any]]:
+    """How negatives are mined, by an untrained baseline or by a model file, and the columns that the model knows."""
     if name is None:
-        return None
-    scorer = untrained_models()[name] if name in UNTRAINED else pl.load(name)
-    return HardNegatives(scorer, candidates, random_share)
+        return None, {}
+    scorer, about = run.model(Path(name))
+    return HardNegatives(scorer, candidates, random_share), learnt_from(about)
 
 
 def drawn(run: Run, table: ExampleTable, **settings: Any) -> Pairs:

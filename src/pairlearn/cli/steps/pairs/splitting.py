@@ -142,7 +142,11 @@ def _sides(
 
 def _one_side(table: PairTable, shares: Mapping[str, float], seed: int, apart: str) -> tuple[Ints, Ints]:
     """The part of every pair by its left or right id, or by itself; twice, since nothing is lost."""
-    units: Any = {"left": table.left, "right": table.right, "pairs": np.arange(len(table))}[apart]
+    if apart == "pairs":
+        # Copies of a pair, and (b, a) beside (a, b), would give away its label in another part.
+        units: Any = by_id(table)[1][0].codes()
+    else:
+        units = table.left if apart == "left" else table.right
     parts = share_out(units, shares, seed)
     return parts, parts
 
