@@ -398,6 +398,11 @@ def test_reliability_by_loops(pairs: list[tuple[float, int]], bins: int) -> None
     assert table.expected_calibration_error == pytest.approx(error / len(p), abs=1e-12)
 
 
+def test_a_number_of_bins_may_come_from_numpy() -> None:
+    for bins in (np.int64(4), np.uint8(4)):
+        assert reliability([0.1, 0.9], [-1, 1], bins).edges.tolist() == [0.0, 0.25, 0.5, 0.75, 1.0]
+
+
 def test_wilson_limits_are_the_roots_of_their_equation() -> None:
     labels = np.array([1] * 3 + [-1] * 17)
     table = reliability(np.full(20, 0.4), labels, bins=[0, 0.3, 1], level=0.9)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import beta
+from scipy.stats import beta, binomtest
 
 from pairlearn.evaluation.figures import Figure, judged
 from pairlearn.evaluation.resampling.units import numbered_units, single_units
@@ -52,3 +52,40 @@ def test_one_example_in_every_pair_has_no_limits() -> None:
     found = judged(ACCURACY, np.ones(5), {"a coin": np.full(5, 0.5)}, units, "example")
     assert found.relation == "tied"
     assert "too few pairs for limits" in found.words
+
+
+def test_a_difference_that_does_not_vary_is_as_sure_as_no_error_of_as_many_answers() -> None:
+    units = numbered_units(np.arange(0, 10, 2), np.arange(1, 10, 2))
+    found = judged(ACCURACY, np.ones(5), {"a coin": np.full(5, 0.5)}, units, "example")
+    assert found.relation == "tied"
+    half = 1 - 0.025 ** (1 / 5)
+    assert (found.difference.low, found.difference.high) == pytest.approx((0.5 - half, 1.0))
+    many = judged(ACCURACY, np.ones(100), {"a coin": np.full(100, 0.5)}, single_units(100), "example")
+    assert many.relation == "better"
+
+
+@pytest.mark.parametrize("figure", [RMSE, Figure("mae", "MAE")])
+def test_errors_that_are_a_constant_apart_leave_a_figure_without_bounds_open(figure: Figure) -> None:
+    for errors in (np.full(9, 0.3), np.random.default_rng(0).random(9)):
+        other = errors + 0.1 if figure.key == "mae" else np.full(9, 0.7)
+        mine = errors if figure.key == "mae" else np.full(9, 0.3)
+        found = judged(figure, mine, {"other": other}, single_units(9), "pair")
+        assert found.relation == "tied"
+        assert "too few pairs for limits" in found.words
+        assert found.as_json()["difference"]["low"] is None
+
+
+def test_answers_worth_the_same_do_not_differ() -> None:
+    worth = np.random.default_rng(0).random(30)
+    for figure in (RMSE, ACCURACY):
+        for other in (worth, worth * (1 + 1e-15)):
+            found = figure.difference(worth, other, single_units(30), "pair")
+            assert (found.estimate, found.low, found.high, found.n_units) == (0.0, 0.0, 0.0, 30)
+
+
+def test_units_that_are_all_alike_are_counted() -> None:
+    """Every one of twelve answers one question of three rightly."""
+    who = np.repeat(np.arange(12), 3)
+    found = ACCURACY.interval(np.tile([1.0, 0.0, 0.0], 12), numbered_units(who, who), "example")
+    exact = binomtest(4, 12).proportion_ci(0.95, "exact")
+    assert (found.low, found.high, found.standard_error) == pytest.approx((exact.low, exact.high, 0.0))

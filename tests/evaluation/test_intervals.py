@@ -418,3 +418,22 @@ def test_degrees_of_freedom_follow_the_kurtosis_and_count_the_contributors() -> 
     expected = 100 / (stats.kurtosis(deviations, bias=False) + 2)
     spread = interval(replace(scores, values=values), FnmrAt(-1.2), method="jackknife")
     assert spread.degrees == pytest.approx(min(expected, 49), rel=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("size", [3, 7, 11])
+def test_identities_that_are_all_alike_are_counted(method: str, size: int) -> None:
+    """One error in each: sums of influences cancel but for their last digits, which are no variance."""
+    who = np.repeat(np.arange(12), size)
+    one, other = np.append(who, np.arange(12)), np.append(who, (np.arange(12) + 1) % 12)
+    labels = np.where(one == other, 1, -1)
+    first, last = (np.append(np.tile(np.arange(size) != place, 12), np.zeros(12)) for place in (0, size - 1))
+    scores, moved = (Scores(values, labels, left_identity=one, right_identity=other) for values in (first, last))
+    found = interval(scores, FnmrAt(0.5), method=method, n_resamples=50)
+    share = 12 / size
+    exact = stats.beta.ppf([0.025, 0.975], [share, share + 1], [12 - share + 1, 12 - share])
+    assert [found.estimate, found.standard_error] == [pytest.approx(1 / size), 0.0]
+    np.testing.assert_allclose([found.low, found.high], exact)
+    apart = difference_interval(scores, moved, FnmrAt(0.5), method=method, n_resamples=50)
+    upper = stats.binomtest(0, 12).proportion_ci(0.95, "exact").high
+    assert (apart.low, apart.high) == pytest.approx((-upper, upper))

@@ -263,6 +263,12 @@ def test_a_histogram_shows_shares_and_the_threshold() -> None:
     assert ax.lines[0].get_xdata()[0] == 0.5
 
 
+def test_a_histogram_of_scores_that_hardly_differ() -> None:
+    for scale in (1.0, -1e300):
+        ax = draw_histogram(Scores(scale * np.array([1.0, np.nextafter(1.0, 2.0)]), [1, -1]))
+        assert max(p.get_path().vertices[:, 1].max() for p in ax.patches) == pytest.approx(100.0)
+
+
 def test_reliability_points_are_those_of_the_bins() -> None:
     found = reliability([0.1, 0.1, 0.9, 0.9], [-1, 1, 1, 1], bins=2)
     ax = draw_reliability({"x": found})

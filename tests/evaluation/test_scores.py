@@ -116,3 +116,48 @@ def test_scores_of_two_tables_have_no_example_numbers() -> None:
     found = Scores.of(Sum(), pairs, [1, -1])
     assert found.values.tolist() == [2.0, 1.0]
     assert found.left is None
+
+
+class Unsaid:
+    """As pandas.NA: neither equal to anything nor different."""
+
+    def __eq__(self, other: object) -> bool:
+        raise TypeError("neither")
+
+    __hash__ = object.__hash__
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "message"),
+    [
+        (["a", None], ["a", "b"], "left_identity of pair 1 is missing .None.; .*drop these pairs"),
+        (["a", "b"], ["a", np.nan], "right_identity of pair 1 is missing .nan."),
+        ([np.nan, 1.0], [1.0, 1.0], "left_identity of pair 0 is missing .nan."),
+        (np.array(["a", Unsaid()], dtype=object), ["a", "b"], "left_identity of pair 1 is missing"),
+        (np.array(["2026-01-01", "NaT"], "datetime64[D]"), np.array(["2026-01-01"] * 2, "datetime64[D]"), "pair 1"),
+        (np.array([1, "a"], dtype=object), np.array([1, 2], dtype=object), r"cannot be compared \(int, str\)"),
+        (np.array(["a", "b"], dtype=object), [1, 2], "write all of them as text"),
+        (np.array(["2026-01-01"] * 2, "datetime64[D]"), [1.0, 2.0], "cannot be compared"),
+    ],
+)
+def test_ids_that_are_missing_or_of_several_kinds_are_refused(left: object, right: object, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Scores([0.9, 0.1], [1, -1], left_identity=left, right_identity=right)
+
+
+@pytest.mark.parametrize(
+    "ids", [["a", "b"], [1, 2], [1.5, 2.5], [(1, 2), (1, 3)], [True, False], [b"a", b"b"], ["a", "nan"]]
+)
+def test_ids_of_any_one_kind_are_taken(ids: list[object]) -> None:
+    column = np.empty(2, dtype=object)
+    column[:] = ids
+    for given in [column] if isinstance(ids[0], tuple) else [ids, np.array(ids), column]:
+        found = Scores([0.9, 0.1], [1, -1], left=given, right=given[::-1])
+        assert list(found.left) == ids
+
+
+def test_scores_that_hardly_differ_can_be_looked_at() -> None:
+    for high in (np.nextafter(1.0, 2.0), 1.0 + 1e-14, 1.0):
+        for scale in (1.0, -1e300, 1e-300):
+            page = Scores(scale * np.array([1.0, high, high]), [1, -1, -1])._repr_html_()
+            assert "1 same above, 2 different pairs below" in page

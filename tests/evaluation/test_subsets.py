@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import polars
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -108,3 +109,36 @@ def test_groups_of_examples_become_groups_of_pairs_in_either_order() -> None:
         pair_groups(Scores([0.1, 0.2], [-1, 1]), groups)
     with pytest.raises(InputError, match="pair_groups"):
         rates_by_group(scores, 0.5, [20, 30, 20])
+
+
+def test_groups_of_any_kind_have_the_same_rates() -> None:
+    scores, numbers = simulate(1), np.arange(60) // 7 % 3
+    names = np.array(["u", "v", "w"])[numbers]
+    wanted = rates_by_group(scores, 0.2, names)
+    for groups in (names.astype(object), polars.Series(names.tolist()), names.tolist()):
+        assert rates_by_group(scores, 0.2, groups) == wanted
+    for kind in (int, float, object, "datetime64[s]"):
+        found = rates_by_group(scores, 0.2, numbers.astype(kind))
+        assert [(each.fmr, each.fnmr) for each in found] == [(each.fmr, each.fnmr) for each in wanted]
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (["u", None, "v"], "pair 1 has no group .None.; .*'unknown'"),
+        (["u", "v", float("nan")], "pair 2 has no group .nan."),
+        ([1.0, 2.0, np.nan], "pair 2 has no group"),
+        (np.array(["u", 1, "v"], dtype=object), "write all of them as text"),
+    ],
+)
+def test_missing_groups_do_not_vanish(groups: object, message: str) -> None:
+    scores = Scores([0.1, 0.6, 0.7], [-1, 1, 1], left=[0, 1, 0], right=[1, 2, 2])
+    with pytest.raises(InputError, match=message):
+        rates_by_group(scores, 0.5, groups)
+    with pytest.raises(InputError, match="1 example has no group"):
+        pair_groups(scores, {0: "u", 1: "v", 2: None})
+
+
+def test_a_threshold_that_is_no_number_is_refused() -> None:
+    with pytest.raises(InputError, match="threshold is NaN"):
+        rates_by_group(simulate(0), float("nan"), np.zeros(60))

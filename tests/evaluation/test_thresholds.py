@@ -294,3 +294,14 @@ def test_errors_say_what_to_do(call: object, message: str) -> None:
 def test_too_few_identities_are_refused() -> None:
     with pytest.raises(InputError, match="3 of unit identity say nothing"):
         threshold_at_fmr(simulate(0, n=3), 0.1, confidence=0.9)
+
+
+@pytest.mark.parametrize("unit", ["identity", "example"])
+def test_one_identity_in_all_negative_pairs_promises_nothing_about_others(unit: str) -> None:
+    values = np.append(np.random.default_rng(0).normal(size=500), [5.0, 6.0])
+    one, other = np.zeros(502, dtype=int), np.append(np.arange(1, 501), [0, 0])
+    side = np.append(np.arange(1, 501), [501, 502])
+    scores = Scores(values, np.repeat([-1, 1], [500, 2]), one, side, one, other)
+    with pytest.raises(InputError, match=f"one {unit} takes part in all negative pairs.*unit='pair'"):
+        threshold_at_fmr(scores, 0.01, confidence=0.95, unit=unit)
+    assert threshold_at_fmr(scores, 0.05, confidence=0.95, unit="pair").fmr_limit <= 0.05

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import numpy as np
+import polars
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -123,3 +124,13 @@ def test_one_kind_of_label_says_what_is_missing() -> None:
         run_filter(Perceptron(), np.eye(3), [1, 1, 1])
     with pytest.raises(InputError, match="labels must be"):
         run_filter(Perceptron(), np.eye(3), [1, 2, 1])
+
+
+def test_examples_are_rows_of_numbers_in_any_table() -> None:
+    X, y = stream(1)
+    wanted = run_filter(NearestNeighbour(), X, y).predictions.tolist()
+    for table in (X.tolist(), polars.DataFrame(X), sparse.csc_array(X), sparse.coo_array(X)):
+        assert run_filter(NearestNeighbour(), table, y).predictions.tolist() == wanted
+    for table, message in (([[1, 0], [0, np.nan]], "NaN"), (["a", "b"], "rows of numbers"), (None, "2-D array")):
+        with pytest.raises(InputError, match=message):
+            run_filter(Perceptron(), table, [1, -1])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pairlearn.errors import InputError
 from pairlearn.records.cells import LONGEST, code, day, items, known, number, place, plain
@@ -93,3 +95,36 @@ def test_months_alone_are_no_days() -> None:
 )
 def test_letters_before_digits_are_codes_and_units_are_not(cells: list[str], kind: str) -> None:
     assert recognise(cells) == kind
+
+
+@given(
+    st.lists(st.sampled_from(["0", "7", "12", "1000", "345", ",", ".", ",200", ",200.", "-"]), max_size=6).map("".join)
+)
+def test_digits_commas_and_points_are_a_number_or_none(cell: str) -> None:
+    value = number(cell)
+    assert math.isfinite(value) == any(letter.isdigit() for letter in cell)
+    assert str(number(f"EUR {cell} each")) == str(value)
+
+
+@given(st.integers(0, 10**12), st.integers(0, 99))
+def test_numbers_are_read_as_they_are_written(whole: int, cents: int) -> None:
+    for text in (f"{whole}.{cents:02}", f"{whole:,}.{cents:02}", f"{whole},{cents:02}"):
+        assert number(text) == float(f"{whole}.{cents:02}")
+
+
+@pytest.mark.parametrize(("cell", "value"), [("1234,567.89", 1234567.89), ("1000,200,300", 1000200300.0)])
+def test_commas_that_cannot_all_be_decimal_are_none(cell: str, value: float) -> None:
+    assert number(cell) == value
+
+
+@given(
+    st.integers(1, 28),
+    st.sampled_from(["sep", "ſep", "SEPT", "ſeptember", "aug", "Auguſt", "ſe", "gus", "ſſſ"]),
+    st.text(alphabet="ſsSkK", max_size=2),
+    st.integers(1000, 2999),
+)
+def test_names_of_months_in_any_letters(of_month: int, name: str, more: str, year: int) -> None:
+    told = {"sep": 9, "aug": 8}.get(name.casefold()[:3])
+    wanted = math.nan if told is None or len(name + more) > 9 else day(f"{year}-{told}-{of_month}")
+    assert str(day(f"{of_month} {name}{more} {year}")) == str(wanted)
+    assert str(day(f"{name}{more} {of_month}, {year}")) == str(wanted)

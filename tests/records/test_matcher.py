@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 
 import numpy as np
@@ -235,3 +236,12 @@ def test_nothing_taken_has_no_precision() -> None:
     assert rows[-1].precision is None
     assert rows[-1].recall is not None
     assert rows[0].precision is not None
+
+
+def test_a_refused_fit_leaves_the_model_as_it_was(matcher: pl.RecordMatcher, labelled: Labelled) -> None:
+    again, (pairs, _) = copy(matcher), labelled
+    before = again.decision_function(pairs)
+    other = pl.Records.of({"title": ["red", "red ale", "stout", "porter"]})
+    with pytest.raises(InputError, match="too few"):
+        again.fit(pl.records.RecordPairs(other, None, [0, 1, 2], [1, 2, 3]), [1, -1, -1])
+    np.testing.assert_array_equal(again.decision_function(pairs), before)

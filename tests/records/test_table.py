@@ -93,3 +93,9 @@ def test_models_say_which_column_a_table_lacks() -> None:
     comparer = Comparer.learn(table, None)
     with pytest.raises(InputError, match="lacks the column 'town'"):
         comparer.prepare(pl.Records.of({"id": [1], "name": ["ann"]}), None)
+
+
+def test_names_of_columns_may_be_numbers() -> None:
+    rows, columns = [{"id": 1, 2: "a"}, {"id": 2, 2: "b", 3: 4}], {"id": [1, 2], 2: ["a", "b"], 3: [None, 4]}
+    for given in (rows, columns):
+        assert dict(pl.Records.of(given).columns) == {"2": ("a", "b"), "3": (None, "4")}

@@ -248,7 +248,8 @@ def reliability(probabilities: Any, labels: Any, bins: Any = 10, level: float = 
     ([0.5, 1.0], [2, 2], 0.25)
     """
     p, positive = check_probabilities(probabilities, labels)
-    edges = np.linspace(0.0, 1.0, max(bins, 0) + 1) if isinstance(bins, int) else np.asarray(bins, np.float64)
+    whole = isinstance(bins, (int, np.integer))
+    edges = np.linspace(0.0, 1.0, max(int(bins), 0) + 1) if whole else np.asarray(bins, np.float64)
     if edges.ndim != 1 or len(edges) < 2 or edges[0] != 0 or edges[-1] != 1 or np.any(np.diff(edges) <= 0):
         raise InputError(f"bins must be a number > 0 or rising edges from 0 to 1, got {bins!r}; try 10")
     if not 0 < level < 1:

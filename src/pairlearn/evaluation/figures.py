@@ -46,9 +46,10 @@ class Figure:
 
     def influence(self, worth: Floats) -> Floats:
         """What each answer adds to the deviation of the figure: (w − mean)/n, of a root by the chain rule."""
-        plain = (worth - worth.mean()) / len(worth)
         scale = 2.0 * self.value(worth) if self.root else 1.0
-        return plain / scale if scale > 0 else np.zeros(len(worth))
+        if not np.ptp(worth) > 0 or not scale > 0:  # the mean of equal numbers may be off by rounding
+            return np.zeros(len(worth))
+        return np.asarray((worth - worth.mean()) / (len(worth) * scale))
 
     def interval(self, worth: Floats, units: Units, unit: str, level: float = 0.95) -> Interval:
         """The figure between its limits over units.
@@ -62,7 +63,8 @@ class Figure:
         estimate, spread = self.value(worth), _spread(self.influence(worth), units)
         if spread is None:
             return _described(estimate, self.bounds, level, Spread.none(), "pair", 0)
-        shares = self.bounds == (0.0, 1.0) and (spread.variance > 0 or estimate in self.bounds)
+        # Answers that are all worth the same between right and wrong, as of a coin, are known without limits.
+        shares = self.bounds == (0.0, 1.0) and bool(np.ptp(worth) > 0 or estimate in self.bounds)
         limits = (
             _share_limits(estimate, spread, units, level)
             if shares
@@ -71,12 +73,18 @@ class Figure:
         return _described(estimate, limits, level, spread, unit, units.n_units)
 
     def difference(self, worth: Floats, other: Floats, units: Units, unit: str, level: float = 0.95) -> Interval:
-        """The figure less that of another system on the same pairs, between its limits over units."""
+        """The figure less that of another system on the same pairs, between its limits over units.
+
+        A difference that does not vary is as sure as 0 errors of as many answers; that of the same answers is 0.
+        """
         estimate, widest = self.value(worth) - self.value(other), self.bounds[1] - self.bounds[0]
-        spread = _spread(self.influence(worth) - self.influence(other), units)
-        if spread is None:
+        spread = _spread(_less(self.influence(worth), self.influence(other)), units)
+        if spread is not None and _same(worth, other):
+            return _described(0.0, (0.0, 0.0), level, Spread.none(), unit, units.n_units)
+        if spread is None or not (spread.variance > 0 or np.isfinite(widest)):
             return _described(estimate, (-widest, widest), level, Spread.none(), "pair", 0)
-        limits = plain_limits(estimate, half_width(spread, level), (-widest, widest))
+        half = half_width(spread, level) if spread.variance > 0 else widest * _counted_width(units, level)
+        limits = plain_limits(estimate, half, (-widest, widest))
         return _described(estimate, limits, level, spread, unit, units.n_units)
 
 
@@ -113,6 +121,23 @@ def _spread(influence: Floats, units: Units) -> Spread | None:
         return jackknife(linear, units, 0, np.random.default_rng(0))
     except InputError:
         return None
+
+
+def _same(worth: Floats, other: Floats) -> bool:
+    """Whether answers are worth the same but for rounding."""
+    return bool(np.abs(worth - other).max() <= 1e-12 * np.abs(worth).max())
+
+
+def _less(influence: Floats, other: Floats) -> Floats:
+    """The difference of influences, 0 where it is but rounding, as of errors that are a constant apart."""
+    apart, largest = influence - other, max(np.abs(influence).max(), np.abs(other).max())
+    return np.where(np.abs(apart) > 1e-12 * largest, apart, 0.0)
+
+
+def _counted_width(units: Units, level: float) -> float:
+    """What 0 errors of all answers leave open."""
+    number = units.effective_number(np.ones(len(units.first), dtype=bool))
+    return float(counted_limits(np.zeros(()), number, level)[1])
 
 
 def _share_limits(estimate: float, spread: Spread, units: Units, level: float) -> tuple[float, float]:

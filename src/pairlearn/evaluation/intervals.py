@@ -154,7 +154,9 @@ class Sample:
         if _same_whatever_is_drawn(self.scores.values, theirs.scores.values, measure):
             return self.described(0.0, (0.0, 0.0), Spread.none())
         spread = self.options.spread(self.statistic(measure).minus(theirs.statistic(measure)), self.units)
-        half = half_width(spread, self.options.level) if spread.variance > 0 else self.counted_width(measure)
+        half = half_width(spread, self.options.level)
+        if not spread.variance > 0:
+            half = max(one.counted_width(measure) for one in (self, theirs))
         return self.described(estimate, plain_limits(estimate, half, _open_limits(measure)), spread)
 
     def quick_interval(self, measure: Measure) -> Interval | None:

@@ -19,7 +19,7 @@ from pairlearn.errors import InputError
 from pairlearn.evaluation.calibration import Reliability
 from pairlearn.evaluation.intervals import DetBand, Interval
 from pairlearn.evaluation.rates import DetCurve
-from pairlearn.evaluation.scores import Scores
+from pairlearn.evaluation.scores import Scores, drawn_range
 from pairlearn.types import Floats
 
 if TYPE_CHECKING:
@@ -98,7 +98,8 @@ def draw_histogram(scores: Scores, path: str | Path | None = None, threshold: fl
     'Score'
     """
     ax = _open(path)
-    edges = np.histogram_bin_edges(scores.values, bins=60).tolist()
+    ends = (float(scores.values.min()), float(scores.values.max())) if len(scores) else (0.0, 1.0)
+    edges = np.histogram_bin_edges(scores.values, 60, drawn_range(*ends)).tolist()
     kinds = (("different", scores.negatives, COLOURS[1]), ("same", scores.positives, COLOURS[0]))
     for name, values, colour in kinds:
         weights = np.full(len(values), 100.0 / max(1, len(values)))

@@ -17,6 +17,8 @@ from pairlearn.pairs import as_pairs
 from pairlearn.types import Floats, Ints
 
 Column = np.ndarray[Any, Any]
+COMPARABLE: tuple[set[type], ...] = ({str}, {bool, int})
+"""Types of names of which none is missing and each is before or after each other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +86,7 @@ class Scores:
         same, different = self.positives, self.negatives
         ends = (float(self.values.min()), float(self.values.max())) if len(self) else (0.0, 0.0)
         unit = max(map(abs, ends)) or 1.0  # the largest numbers have differences that are none
-        edges = (ends[0] / unit, ends[1] / unit)
+        edges = drawn_range(ends[0] / unit, ends[1] / unit)
         upper, lower = (np.histogram(side / unit, inline.BINS, edges)[0].tolist() for side in (same, different))
         words = (
             f"{len(same):,} same above, {len(different):,} different pairs below, from {ends[0]:.4g} to {ends[1]:.4g}"
@@ -107,6 +109,19 @@ class Scores:
             return self
         different = self.left != self.right
         return self if different.all() else self[different]
+
+
+def drawn_range(low: float, high: float) -> tuple[float, float]:
+    """The range of a histogram: around numbers that hardly differ it is widened, since bins between them have no width.
+
+    >>> drawn_range(0.0, 2.0), drawn_range(3.0, 3.0), drawn_range(1.0, 1.0 + 1e-15)[0] < 1.0
+    ((0.0, 2.0), (3.0, 3.0), True)
+    """
+    least = 1e-12 * max(abs(low), abs(high))
+    if low == high or high - low >= least:  # equal ends have a range of their own in NumPy
+        return low, high
+    middle = low + (high - low) / 2
+    return middle - least / 2, middle + least / 2
 
 
 def _error_rate(scores: Scores) -> str:
@@ -173,10 +188,75 @@ def _check_ids(one: str, ones: object, other: str, others: object) -> tuple[Colu
         return None, None
     if ones is None or others is None:
         raise InputError(f"{one} and {other} belong together: give both or neither")
-    first, second = np.asarray(ones), np.asarray(others)
+    first, second = as_names(ones), as_names(others)
+    for name, column in ((one, first), (other, second)):
+        if (pair := first_missing(column)) is not None:
+            raise InputError(
+                f"{name} of pair {pair} is missing ({column[pair]}); who is unknown would count as one and the same: "
+                f"name all, drop these pairs, or leave out {one} and {other}"
+            )
     if {first.dtype.kind, second.dtype.kind} & set("US") and first.dtype.kind != second.dtype.kind:
         raise InputError(
             f"{one} has ids of type {first.dtype} and {other} of type {second.dtype}; "
             "an example must have the same id on both sides"
         )
+    _refuse_mixed(one, first, other, second)
     return first, second
+
+
+def _refuse_mixed(one: str, first: Column, other: str, second: Column) -> None:
+    """Units are numbered in the order of their ids, so that each id must be before or after each other."""
+    kinds = _kinds(first) | _kinds(second)
+    if first.ndim != 1 or second.ndim != 1 or any(kinds <= alike for alike in COMPARABLE):
+        return
+    try:
+        if "O" in (first.dtype.kind, second.dtype.kind):
+            sorted({*first.tolist(), *second.tolist()})
+        else:
+            np.result_type(first, second)  # dates beside numbers have none
+    except TypeError as error:
+        names = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise InputError(
+            f"ids in {one} and {other} are of types that cannot be compared ({names}); write all of them as text"
+        ) from error
+
+
+# --------------------------------------------------------------------------- names of any kind
+
+
+def as_names(given: Any) -> Column:
+    """Names as an array; a NaN among the texts of a list stays one, which NumPy would write as the text nan."""
+    column = np.asarray(given)
+    if column.dtype.kind == "U" and isinstance(given, (list, tuple)) and not set(map(type, given)) <= {str, np.str_}:
+        return np.array(given, dtype=object) if any(map(is_missing, given)) else column
+    return column
+
+
+def first_missing(column: Column) -> int | None:
+    """The first place of a column that holds None, NaN or the like; None if all are there.
+
+    >>> first_missing(np.array([1.0, np.nan])), first_missing(np.array(["a", None])), first_missing(np.array(["a"]))
+    (1, 1, None)
+    """
+    if column.ndim != 1:  # refused for its shape
+        return None
+    if column.dtype.kind == "O":
+        plain = any(_kinds(column) <= alike for alike in COMPARABLE)
+        return None if plain else next((place for place, name in enumerate(column) if is_missing(name)), None)
+    if column.dtype.kind not in "fcmM":
+        return None
+    missing = column != column  # NaN and NaT differ from themselves
+    return int(missing.argmax()) if missing.any() else None
+
+
+def is_missing(name: Any) -> bool:
+    """Whether one name is None, NaN or the like."""
+    try:
+        return name is None or bool(name != name)
+    except (TypeError, ValueError):  # pandas.NA is neither true nor false
+        return True
+
+
+def _kinds(column: Column) -> set[type]:
+    """The types of the entries, of which those of a plain array have one."""
+    return set(map(type, column if column.dtype.kind == "O" else column[:1].tolist()))

@@ -15,7 +15,7 @@ import numpy as np
 
 from pairlearn.errors import InputError
 from pairlearn.evaluation.rates import accuracy_at, det_curve
-from pairlearn.evaluation.scores import Scores
+from pairlearn.evaluation.scores import Scores, as_names, first_missing, is_missing
 from pairlearn.types import Bools, Floats
 
 
@@ -122,16 +122,29 @@ def rates_by_group(scores: Scores, threshold: float, groups: Any) -> tuple[Group
     >>> [(each.group, each.fmr, each.fnmr) for each in rates_by_group(scores, 0.65, ["u", "v", "u", "v"])]
     [('u', 0.0, 0.0), ('v', 0.0, 0.0)]
     """
-    column, value = np.asarray(groups), float(threshold)
+    column, value = as_names(groups), float(threshold)
+    if np.isnan(value):
+        raise InputError("threshold is NaN; pass a number, such as that of threshold_at_eer")
     if column.shape != (len(scores),):
         raise InputError(
             f"groups must hold one value per pair, {len(scores)}, got shape {column.shape}; "
             "pair_groups(scores, groups) makes them from one value per example"
         )
+    if (pair := first_missing(column)) is not None:
+        raise InputError(f"pair {pair} has no group ({column[pair]}); give it one, such as 'unknown', or drop the pair")
     if scores.left is not None and scores.right is not None:
         different = scores.left != scores.right
         scores, column = scores[different], column[different]
-    return tuple(_of_group(scores[column == name], value, name.item()) for name in np.unique(column))
+    names = _distinct(column)
+    found = zip(names, names.tolist(), strict=True)
+    return tuple(_of_group(scores[column == name], value, shown) for name, shown in found)
+
+
+def _distinct(column: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    try:
+        return np.unique(column)
+    except TypeError as error:
+        raise InputError("groups are of types that cannot be compared; write all of them as text") from error
 
 
 def pair_groups(scores: Scores, groups: Mapping[Any, Any]) -> np.ndarray[Any, Any]:
@@ -146,7 +159,7 @@ def pair_groups(scores: Scores, groups: Mapping[Any, Any]) -> np.ndarray[Any, An
     if scores.left is None or scores.right is None:
         raise InputError("the scores do not know their examples; give Scores left and right, or one group per pair")
     ids = np.unique(np.concatenate([scores.left, scores.right])).tolist()
-    missing = [each for each in ids if each not in groups]
+    missing = [each for each in ids if each not in groups or is_missing(groups[each])]
     if missing:
         have = "example has" if len(missing) == 1 else "examples have"
         raise InputError(f"{len(missing)} {have} no group, e.g. {missing[0]!r}; add to the mapping")

@@ -35,7 +35,7 @@ from pairlearn.evaluation.resampling.spread import degrees_of_freedom
 from pairlearn.evaluation.resampling.units import Units, earlier_equals, units_of
 from pairlearn.evaluation.scores import Scores
 from pairlearn.types import Floats, Ints
-from pairlearn.words import counted
+from pairlearn.words import counted, plural_of
 
 
 @dataclass(frozen=True)
@@ -162,6 +162,7 @@ def fmr_limits(scores: Scores, confidence: float, *, unit: str = "identity", mos
     units = units_of(negatives, unit)
     if units.n_units < 4:
         raise InputError(f"{units.n_units} of unit {unit} say nothing about others; give 30 or more")
+    _refuse_one_in_all(units, unit)
     order = np.argsort(-negatives.values, kind="stable")
     values = negatives.values[order]
     last = np.flatnonzero(np.append(values[1:] != values[:-1], True))  # of each distinct value
@@ -174,6 +175,15 @@ def fmr_limits(scores: Scores, confidence: float, *, unit: str = "identity", mos
     high = _korn_graubard(p, variance, degrees, units.n_cells or len(values), confidence)
     none = 1 - (1 - confidence) ** (1 / units.effective_number(np.ones(len(values), dtype=bool)))
     return FmrLimits(values[last], (last + 1) / len(values), high, float(none), confidence, unit, units.n_units)
+
+
+def _refuse_one_in_all(units: Units, unit: str) -> None:
+    """A unit cannot be left out of pairs that are all its own."""
+    if np.any(units.sums(np.ones(len(units.first))) == len(units.first)):
+        raise InputError(
+            f"one {unit} takes part in all negative pairs, so that these tell of it alone; give pairs of more "
+            f"{plural_of(unit)}, or use unit='pair', which takes all pairs for independent"
+        )
 
 
 def _tally(units: Units, errors: Ints, unseen: float) -> tuple[Floats, Floats, Floats]:

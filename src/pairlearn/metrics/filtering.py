@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from pairlearn.errors import InputError
+from pairlearn.examples import check_examples
 from pairlearn.metrics.online import OnlinePseudoMetric
 from pairlearn.pairs import check_signs
 from pairlearn.types import Examples, Floats, Ints
@@ -67,12 +68,15 @@ def run_filter(
     >>> run_filter(Perceptron(), X, [1, -1, 1, -1, 1]).predictions.tolist()
     [-1, 1, 1, -1, 1]
     """
-    labels = check_signs(y, X.shape[0], "+1 (relevant) or -1").astype(np.int64)
+    rows = check_examples(X)
+    if not (isinstance(rows, np.ndarray) or sparse.issparse(rows)):
+        raise InputError(f"a filter takes rows of numbers, got a {type(X).__name__} of other things; pass a 2-D array")
+    labels = check_signs(y, rows.shape[0], "+1 (relevant) or -1").astype(np.int64)
     if set(labels.tolist()) != {-1, 1}:
         raise InputError("a filter is judged by relevant (+1) and irrelevant (-1) examples; both are needed")
     predictions = np.empty_like(labels)
     for k in progress(range(len(labels))):
-        x = X[[k]].toarray().ravel() if sparse.issparse(X) else np.asarray(X[k], dtype=np.float64)
+        x = rows[[k]].toarray().ravel() if sparse.issparse(rows) else np.asarray(rows[k], dtype=np.float64)
         predictions[k] = learner.predict_one(x)
         learner.learn_one(x, int(labels[k]))
     return Filtered(predictions, labels)

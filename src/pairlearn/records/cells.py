@@ -22,6 +22,7 @@ EMPTY = frozenset({"-", "--", "?", "unknown", "n.a.", "n.a", "nil", "(null)", "#
 """Spellings of a missing cell beyond those of all tables."""
 WORD = re.compile(r"\d+(?:\.\d+)+|[^\W_]+")
 NUMBER = re.compile(r"[-+]?\d+(?:,\d{3})+(?:\.\d+)?|[-+]?\d+(?:[.,]\d+)?")
+THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+$")
 PLACE = re.compile(r"^[(\[]?\s*([-+]?\d{1,3}(?:\.\d+)?)\s*[,;/ ]\s*([-+]?\d{1,3}(?:\.\d+)?)\s*[)\]]?$")
 ITEMS = re.compile(r"\s*[,;|]\s*|\s+and\s+|\s+&\s+")
 DAYS = (
@@ -82,15 +83,16 @@ def code(cell: str | None) -> str:
 def number(cell: str | None) -> float:
     """The first number of a cell, NaN if there is none.
 
-    >>> number("$1,299.00"), number("8.10 %"), number("3,5"), number("free")
-    (1299.0, 8.1, 3.5, nan)
+    >>> number("$1,299.00"), number("8.10 %"), number("3,5"), number("1000,200,300"), number("free")
+    (1299.0, 8.1, 3.5, 1000200300.0, nan)
     """
     found = NUMBER.search(known(cell) or "")
     if found is None:
         return float("nan")
     text = found.group()
-    thousands = re.fullmatch(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", text)
-    value = float(text.replace(",", "") if thousands else text.replace(",", "."))
+    # Several commas, or one before a point, are no decimal comma, wherever they stand.
+    thousands = THOUSANDS.match(text) or text.count(",") > 1 or "." in text
+    value = float(text.replace(",", "" if thousands else "."))
     return value if abs(value) < 1e100 else float("nan")
 
 
@@ -120,8 +122,8 @@ def _month_as_number(text: str) -> str:
     """`4 Apr 1956` and `April 4th, 1956` as 1956-4-4; anything else as it is."""
     for pattern in NAMED:
         found = pattern.match(text)
-        if found:
-            return f"{found['year']}-{MONTHS[found['month'][:3].lower()]}-{found['day']}"
+        if found:  # `re` without regard to case takes the long s (ſ) for an s, as casefold does
+            return f"{found['year']}-{MONTHS[found['month'][:3].casefold()]}-{found['day']}"
     return text
 
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from pairlearn.evaluation.intervals import Interval, difference_interval, interval
+from pairlearn.errors import InputError
+from pairlearn.evaluation.intervals import Interval, difference_interval, interval, paired_difference
 from pairlearn.evaluation.measures import PERCENT, Measure
 from pairlearn.evaluation.resampling.units import Units
 from pairlearn.evaluation.scores import Scores
 from pairlearn.records.compare.comparer import Comparer
 from pairlearn.records.machine import best_f1
 from pairlearn.records.table import RecordPairs
-from pairlearn.types import Floats, Ints
+from pairlearn.types import Bools, Floats, Ints
 
-MANY = 20
+MANY, LEVEL = 20, 0.95
 CUTOFFS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 
 
@@ -28,11 +29,22 @@ class RatioAt(Measure):
     threshold: float
     unit = PERCENT
     larger_is_better = True
-    kinds = ((1,),)
+    kinds: ClassVar[tuple[tuple[int, ...], ...]] = ((1,),)
 
     def parts(self, scores: Scores) -> tuple[Floats, Floats]:
         """What every pair adds above and below the line, (n,) each."""
         raise NotImplementedError
+
+    def judged(self, scores: Scores) -> Bools:
+        """The pairs without which there is no ratio: the matches, of precision what is accepted; (n,)."""
+        return np.asarray(scores.labels > 0)
+
+    def needed(self, scores: Scores) -> Floats:
+        """One kind, the pairs that are judged: as many as that can show what chance does, not all labelled ones."""
+        chosen = self.judged(scores)
+        if not chosen.any():
+            raise InputError(f"no pair counts for the {self.name}; label more matches, or lower the threshold")
+        return chosen[None, :].astype(np.float64)
 
     def value(self, scores: Scores) -> float:
         """The ratio; 0 where nothing is counted."""
@@ -58,7 +70,7 @@ class PrecisionAt(RatioAt):
     0.667
     """
 
-    key = "precision"
+    key, kinds = "precision", ((-1, 1),)
 
     @property
     def name(self) -> str:
@@ -69,6 +81,10 @@ class PrecisionAt(RatioAt):
         """Accepted matches, accepted pairs."""
         accepted = (scores.values >= self.threshold).astype(np.float64)
         return accepted * (scores.labels > 0), accepted
+
+    def judged(self, scores: Scores) -> Bools:
+        """The accepted pairs."""
+        return np.asarray(scores.values >= self.threshold)
 
 
 @dataclass(frozen=True)
@@ -120,8 +136,12 @@ def scores_of(pairs: RecordPairs, values: Any, labels: Any) -> Scores:
 
 
 def limits(scores: Scores, measure: Measure) -> Interval:
-    """95 % limits over records."""
-    return interval(scores, measure, unit="example")
+    """95 % limits over records; open, and over no units, where one record takes part in all pairs that count."""
+    try:
+        return interval(scores, measure, level=LEVEL, unit="example")
+    except InputError:  # what was learnt is not lost for want of limits
+        unknown = float("nan")
+        return Interval(measure.value(scores), *measure.bounds, LEVEL, unknown, unknown, "none", "example", 0)
 
 
 # --------------------------------------------------------------------------- beside rivals
@@ -158,13 +178,17 @@ def verdict(pairs: RecordPairs, labels: Ints, judged: Sequence[Judged], systems:
     one, other = (
         scores_of(pairs, np.where(systems[each.name] >= each.threshold, 1.0, -1.0), labels) for each in (model, best)
     )
-    difference = difference_interval(one, other, F1At(0.0), unit="example")
+    try:
+        difference = difference_interval(one, other, F1At(0.0), level=LEVEL, unit="example")
+    except InputError:
+        difference = paired_difference(None, one, other, F1At(0.0), LEVEL)
     outcome = "better" if difference.low > 0 else "worse" if difference.high < 0 else "tied"
     words = {"better": "better than", "worse": "worse than", "tied": "not told apart from"}[outcome]
+    sure = f" [{difference.low:+.3f}, {difference.high:+.3f}]" if difference.n_units else ", too few pairs for limits"
     return Verdict(
         outcome,
         f"F1 {model.f1.estimate:.3f} is {words} {best.name} with {best.f1.estimate:.3f}: difference "
-        f"{difference.estimate:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}]",
+        f"{difference.estimate:+.3f}{sure}",
     )
 
 
@@ -213,9 +237,9 @@ def cutoffs(probabilities: Floats, labelled: Scores | None) -> list[Cutoff]:
         doubtful = np.abs(probabilities - cut) <= 0.1
         sure: list[Interval | None] = [None, None]
         if labelled is not None:
-            sure = [limits(labelled, measure(cut)) for measure in (PrecisionAt, RecallAt)]
-            if not (labelled.values >= cut).any():
-                sure[0] = None  # nothing is taken: there is nothing to be right or wrong about
+            both = [limits(labelled, measure(cut)) for measure in (PrecisionAt, RecallAt)]
+            # Where nothing is taken there is nothing to be right or wrong about, and of one pair alone little to say.
+            sure = [each if each.n_units else None for each in both]
         wrong, missed = float((1.0 - probabilities[taken]).sum()), float(probabilities[~taken].sum())
         found.append(Cutoff(cut, int(taken.sum()), wrong, missed, int(doubtful.sum()), *sure))
     return found

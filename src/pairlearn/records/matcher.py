@@ -201,10 +201,13 @@ class RecordMatcher(Matcher):
         if len(kept) < len(X):
             warn_user(f"{counted(len(X), 'labelled pair')}; learning from {len(kept):,} of them", UserWarning)
         X, labels = X[kept], labels[kept]
-        self.comparer_ = Comparer.learn(X.left, X.right, self.kinds, rivals=self.rivals)
-        problem = Problem.of(self.comparer_, self.ready(X.left, X.right), X.left_rows, X.right_rows, labels)
         folds = deal_folds(X.left_rows, labels, self.random_state)
+        comparer = Comparer.learn(X.left, X.right, self.kinds, rivals=self.rivals)
+        ready = comparer.prepare(X.left, X.right)
+        problem = Problem.of(comparer, ready, X.left_rows, X.right_rows, labels)
         found = learn(problem, folds, self.random_state, self.setting, self.time_budget)
+        # All is replaced at the end, so that a fit that was refused or stopped leaves the earlier model whole.
+        self.comparer_, self._kept = comparer, (X.left, X.right, comparer, ready)
         self.mean_, self.scale_, self.machine_ = found.mean, found.scale, found.machine
         self.calibration_, self.threshold_, self.setting_ = found.calibration, found.threshold, found.setting
         self.trials_ = found.trials

@@ -192,8 +192,9 @@ def _columns_of(table: Any) -> tuple[str, Mapping[str, Sequence[Any]], list[str]
             "records are a file, a data frame, {name: cells} or a list of {name: cell}, got "
             f"{shortened(type(rows[0]).__name__) if rows else 'nothing'}"
         )
-    names = dict.fromkeys(str(name) for row in rows for name in row)
-    return "records", {name: [row.get(name) for row in rows] for name in names}, []
+    texts = [{str(name): cell for name, cell in row.items()} for row in rows]  # names may be numbers
+    names = dict.fromkeys(name for row in texts for name in row)
+    return "records", {name: [row.get(name) for row in texts] for name in names}, []
 
 
 def _stripped(columns: Mapping[str, Sequence[Any]], source: str) -> dict[str, Cells]:

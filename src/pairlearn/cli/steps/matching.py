@@ -187,7 +187,8 @@ def tell(run: Run, learnt: LearntMatcher, scored: Matches, known: Known | None) 
     if learnt.judged:
         drawn = table(("held-out labelled pairs", "F1", "limits over records"))
         for one in learnt.judged:
-            drawn.add_row(one.name, f"{one.f1.estimate:.3f}", f"[{one.f1.low:.3f}, {one.f1.high:.3f}]")
+            known_limits = f"[{one.f1.low:.3f}, {one.f1.high:.3f}]" if one.f1.n_units else "too few pairs"
+            drawn.add_row(one.name, f"{one.f1.estimate:.3f}", known_limits)
         out.print(drawn)
     if learnt.verdict is not None:
         say(out, learnt.verdict.words, lead="verdict:")

@@ -22,6 +22,8 @@ MOST_GROUPS = 1000
 """More units than this are left out in groups, where the measure must be computed anew for each."""
 CELL_SHARE = 5
 """The cells' part of the variance is small, so a fifth of the resamples measures it well enough."""
+ROUNDING = 1e-25
+"""A variance below this share of Σψ², or of the squared values, is what the last digits of sums leave that cancel."""
 
 OfWeights = Callable[[Floats], Any]
 """A number, or an array of numbers, that weighted pairs have."""
@@ -47,7 +49,8 @@ class Statistic:
     def minus(self, other: Statistic) -> Statistic:
         """The difference to another statistic of the same pairs: same weights, so shared chance cancels."""
         known = None if self.influence is None or other.influence is None else self.influence - other.influence
-        return Statistic(lambda weights: self.value(weights) - other.value(weights), self.needed, known)
+        needed = np.maximum(self.needed, other.needed)  # they differ where systems accept other pairs
+        return Statistic(lambda weights: self.value(weights) - other.value(weights), needed, known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +103,7 @@ def bootstrap(statistic: Statistic, units: Units, n_resamples: int, rng: np.rand
     values, effects = _resample(statistic, units, n_resamples, rng)
     cells = cell_variance(statistic, units, n_resamples, rng)
     variance = (n / (n - 1)) ** 3 * np.var(values, axis=0, ddof=1) - 2 * cells
-    variance = np.maximum(variance, cells)
+    variance = _beyond_rounding(np.maximum(variance, cells), statistic, values)
     if effects is None:
         return Spread(variance, np.full(np.shape(variance), n - 1.0), np.zeros(np.shape(variance)))
     return Spread.of_effects(variance, effects)
@@ -147,17 +150,26 @@ def jackknife(statistic: Statistic, units: Units, n_resamples: int, rng: np.rand
     n, effects = len(values), values.mean(axis=0) - values
     cells = cell_variance(statistic, units, n_resamples, rng)
     variance = (n - 1) / n * np.sum(effects**2, axis=0) - cells
-    return Spread.of_effects(np.maximum(variance, cells), effects)
+    return Spread.of_effects(_beyond_rounding(np.maximum(variance, cells), statistic, values), effects)
+
+
+def _beyond_rounding(variance: Floats, statistic: Statistic, values: Any) -> Floats:
+    """The variance, but 0 where it is rounding: units that all add the same do not vary."""
+    size = np.max(np.square(values), axis=0)
+    if statistic.influence is not None:
+        size = np.maximum(size, statistic.influence @ statistic.influence)
+    return np.where(variance <= ROUNDING * size, 0.0, variance)  # NaN stays what it is
 
 
 def leave_out(statistic: Statistic, units: Units, rng: np.random.Generator) -> Floats:
     """The statistic without each unit (or group of units), shape (n, …).
 
     If influences are known, of its linear part, −Σ_{i∈u} ψ_i / (share of the kind that is left), for each kind:
-    exact for means, and steady where the value itself jumps as pairs leave.
+    exact for means, and steady where the value itself jumps as pairs leave. Pairs of no kind that is needed, such as
+    false positives beside F1, count as they are.
     """
     if statistic.influence is not None:
-        total = np.zeros(units.n_units)
+        total = -units.sums(statistic.influence * ~(statistic.needed > 0).any(axis=0))
         for kind, left in zip(statistic.needed, shares_left(statistic.needed, units), strict=True):
             total -= units.sums(statistic.influence * kind) / left
         return total
