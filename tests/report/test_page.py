@@ -346,7 +346,7 @@ def match_page(monkeypatch: pytest.MonkeyPatch) -> str:
     shown = [page_of_records.Shown(0.5, taken, [(name, name)] * 4, f"{name} +1.5") for taken in (True, False)]
     monkeypatch.setattr(page_of_records, "doubtful", lambda *_: shown)
     held = Scores(np.linspace(0, 1, 40), np.where(np.arange(40) > 15, 1, -1), *np.arange(80).reshape(2, 40))
-    estimate = SimpleNamespace(estimate=0.9, low=0.8, high=0.95)
+    estimate = SimpleNamespace(estimate=0.9, low=0.8, high=0.95, n_units=40)
     learnt = SimpleNamespace(
         matcher=SimpleNamespace(trials_=[(name, 0.9)]), verdict=None, judged=[SimpleNamespace(name=name, f1=estimate)]
     )
