@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import pairlearn as pl
 from pairlearn.data.files import arrays
@@ -163,6 +165,83 @@ def test_a_precomputed_matrix_in_a_file_is_used_as_it_stands(tmp_path: Path) -> 
         assert is_mapped(source.matrix)
         assert found.held < 3e6
         np.testing.assert_allclose(found.operator.submatrix(some), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("base", "values"),
+    [
+        (pl.kernels.Precomputed(definite=True), lambda K: K),
+        (pl.kernels.Precomputed(), lambda K: K),
+        (2.0 * pl.kernels.Precomputed(definite=True), lambda K: 2.0 * K),
+        (pl.kernels.Exponential(pl.kernels.Precomputed(definite=True)), np.exp),
+    ],
+    ids=["known", "unknown", "scaled", "exponential"],
+)
+@pytest.mark.filterwarnings("ignore::pairlearn.errors.DefinitenessWarning")
+def test_without_room_for_another_matrix_values_are_looked_up_in_the_callers(base: Any, values: Any) -> None:
+    many = np.random.default_rng(0).normal(size=(1500, 5))
+    K = pl.kernels.Gaussian(0.1)(many, many)
+    K[0, 1] += 1e-9
+    left, right = np.random.default_rng(1).integers(0, 1500, (2, 4000))
+    left[:1500] = np.arange(1500)
+    kernel, some, budget = pl.pair_kernel("tensor").on(base), np.arange(0, 4000, 40), 3e7
+    found = build(kernel, pl.Pairs(K, left, right), memory_budget=budget)
+    assert (found.plan.kind, found.plan.gram) == ("blocked", False)
+    assert found.held < 1e6
+    a, b, mean = left[some], right[some], 0.5 * values(K) + 0.5 * values(K).T
+    expected = 0.5 * (mean[np.ix_(a, a)] * mean[np.ix_(b, b)] + mean[np.ix_(a, b)] * mean[np.ix_(b, a)])
+    np.testing.assert_allclose(found.operator.submatrix(some), expected, rtol=1e-8)
+    np.testing.assert_allclose(found.operator.diagonal()[some], np.diagonal(expected), rtol=1e-8)
+    tracemalloc.start()
+    theta = np.ones(4000)
+    product = found.operator @ theta
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_allclose(product, build(kernel, pl.Pairs(K, left, right)).operator @ theta, rtol=1e-8)
+    assert most <= budget - found.plan.memory
+
+
+@pytest.mark.filterwarnings("ignore::pairlearn.errors.DefinitenessWarning")
+def test_fits_on_looked_up_values_are_those_on_a_held_matrix() -> None:
+    many = np.random.default_rng(0).normal(size=(1500, 5))
+    K = pl.kernels.Gaussian(0.1)(many, many)
+    left, right = np.random.default_rng(1).integers(0, 1500, (2, 1500))
+    pairs = pl.Pairs(K, left, right)
+    y = np.where(many[left, 0] * many[right, 0] > 0, 1, -1)
+    machine = pl.PairSVC("tensor", pl.kernels.Precomputed(), tol=1e-5, random_state=0)
+    held = clone(machine).fit(pairs, y)
+    machine.set_params(memory_budget=2.6e7)
+    whole = np.unique(np.concatenate([left, right]))
+    used = np.ix_(whole, whole)
+    inside = pl.Pairs(K[used], np.searchsorted(whole, left), np.searchsorted(whole, right))
+    for given in (pairs, inside):
+        anew = clone(machine).fit(given, y)
+        assert "computed anew" in str(anew.plan_)
+        assert anew.objective_ == pytest.approx(held.objective_, rel=1e-5)
+    with pytest.raises(InputError, match="not positive semidefinite"):
+        machine.fit(inside.with_examples(-K[used]), y)
+    K[0, 1] = 3.0
+    with pytest.raises(InputError, match="the Gram matrix is not symmetric"):
+        machine.fit(pairs, y)
+
+
+def test_centred_features_of_a_file_go_to_another(tmp_path: Path) -> None:
+    """A kernel that only compares takes the mean row from its features: no copy of them is in memory."""
+    many = 5.0 + np.random.default_rng(0).normal(size=(4000, 60))
+    columns = np.random.default_rng(1).integers(0, 4000, (2, 9000))
+    columns[0, :4000] = np.arange(4000)
+    kernel = pl.pair_kernel("metric").on(pl.kernels.Linear())
+    there, file = pl.Pairs(many, *columns), pl.Pairs(saved(tmp_path, many), *columns)
+    expected = build(kernel, there, memory_budget=3e7).operator
+    tracemalloc.start()
+    found = build(kernel, file, memory_budget=3e7).operator
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert is_mapped(found.source.features)  # type: ignore[attr-defined]
+    assert most < many.nbytes
+    some = np.arange(0, 9000, 90)
+    np.testing.assert_allclose(found.submatrix(some), expected.submatrix(some), rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(np.load(tmp_path / "X.npy"), many)
 
 
 def test_no_room_on_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:

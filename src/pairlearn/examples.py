@@ -17,6 +17,7 @@ from pairlearn.errors import InputError
 from pairlearn.features import check_columns, is_frame, same_features
 from pairlearn.linalg.mapped import is_mapped, on_disk, row_blocks
 from pairlearn.types import Examples, Floats, Ints
+from pairlearn.words import counted
 
 # --------------------------------------------------------------------------- what the user gave
 
@@ -25,7 +26,7 @@ def check_examples(examples: Examples, name: str = "examples") -> Examples:
     """Return the examples as a float array, a CSR matrix or a sequence, or say what is wrong with them.
 
     Arrays of float32 and float64 are shared, not copied; other numbers become float64; data frames become arrays;
-    lists of lists of numbers become arrays, and all other sequences stay what they are.
+    lists of lists of numbers become arrays, arrays of texts or objects lists, all other sequences stay what they are.
     """
     if sparse.issparse(examples):
         matrix = sparse.csr_array(examples)
@@ -47,7 +48,8 @@ def check_examples(examples: Examples, name: str = "examples") -> Examples:
         return check_numbers(as_float(examples, name), name)
     if _is_numeric_rows(examples):
         return check_numbers(as_float(np.asarray(examples), name), name)
-    return examples
+    # An array is rows of numbers to everyone else: its texts would be read as some, and "12" has a value.
+    return _as_list(examples) if isinstance(examples, np.ndarray) else examples
 
 
 def check_sides(model: Any, probe: Examples, gallery: Examples) -> tuple[Examples, Examples]:
@@ -97,6 +99,11 @@ def as_float(array: np.ndarray[Any, Any], name: str) -> Floats:
         return cast(Floats, array.astype(np.float64))
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} is a {array.ndim}-D array of non-numbers; pass a list of objects") from error
+
+
+def _as_list(examples: np.ndarray[Any, Any]) -> list[Any]:
+    """The objects of a 1-D array, texts as those of Python; times stay what they are, for Python has none as fine."""
+    return list(examples) if examples.dtype.kind in "mMV" else cast(list[Any], examples.tolist())
 
 
 def _is_numeric_rows(examples: Sequence[Any]) -> bool:
@@ -178,6 +185,7 @@ def stack_examples(*tables: Examples) -> Examples:
     ['a', 'b', 'c']
     """
     first = tables[0]
+    _refuse_unlike(tables)
     if isinstance(first, np.ndarray):
         return np.concatenate(tables)
     if sparse.issparse(first):
@@ -185,6 +193,19 @@ def stack_examples(*tables: Examples) -> Examples:
     if isinstance(first, Columns):
         return Columns(np.concatenate([table.index for table in tables]), first.n_columns)
     return [row for table in tables for row in table]
+
+
+def _refuse_unlike(tables: Sequence[Examples]) -> None:
+    """Refuse tables of numbers that are not of one kind and width: no model has learnt from both."""
+    shapes = [table.shape[1:] for table in tables if isinstance(table, np.ndarray) or sparse.issparse(table)]
+    if len(set(map(sparse.issparse, tables))) > 1 and len(shapes) == len(tables):
+        raise InputError("some of these examples are sparse and some dense; pass either all with .toarray() or none")
+    found = [counted(shape[0], "feature") if len(shape) == 1 else f"shape {shape}" for shape in dict.fromkeys(shapes)]
+    if len(found) > 1:
+        raise InputError(
+            f"some of these examples have {found[0]} and some {found[1]}; both examples of a pair are of the kind that "
+            "the model was fitted with"
+        )
 
 
 def match_examples(wanted: Examples, examples: Examples) -> Ints:

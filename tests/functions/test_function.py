@@ -123,6 +123,17 @@ def test_tables_that_do_not_fit_are_refused() -> None:
         one(pl.Pairs(Y, [0], [1]))
 
 
+@pytest.mark.parametrize("name", ["rest", "both"])
+def test_probes_and_galleries_of_other_widths_are_refused_with_both(name: str) -> None:
+    function = PairFunction.of(KERNELS[name](pl.pair_kernel(TENSOR_METRIC).on(Linear())), ONE, THETA, BIAS)
+    with pytest.raises(InputError, match="some of these examples have 3 features and some 4 features"):
+        function.block(NEW, Y)
+    with pytest.raises(InputError, match="some of these examples are sparse and some dense"):
+        function.block(sparse.csr_array(NEW), NEW)
+    with pytest.raises(InputError, match="examples have 4 features, but the model was fitted with 3"):
+        function.block(Y, Y)
+
+
 # --------------------------------------------------------------------------- precomputed bases
 
 

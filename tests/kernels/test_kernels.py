@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 
@@ -127,6 +128,16 @@ def test_gram_is_symmetric_bit_by_bit(kernel: Kernel, value: object) -> None:
     K = Gram(kernel, A).matrix
     np.testing.assert_array_equal(K, K.T)
     np.testing.assert_allclose(K, kernel(A, A), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int8, np.int16])
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("name", ["gaussian", "poly_3", "cosine", "linear"])
+def test_whole_numbers_and_truth_values_do_not_wrap_around(name: str, dtype: type, convert: Callable) -> None:
+    kernel, table = KERNELS[name][0], np.random.default_rng(1).integers(0, 120, (7, 30)).astype(dtype)
+    wide = table.astype(np.float64)
+    np.testing.assert_allclose(kernel(convert(table), convert(table)), kernel(wide, wide), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(kernel.diag(convert(table)), kernel.diag(wide), rtol=1e-12)
 
 
 def test_kernels_are_values() -> None:
@@ -268,6 +279,17 @@ def test_symmetrise_averages_both_orders() -> None:
         _ = Gram(raw, A).matrix
 
 
+@pytest.mark.parametrize("wrap", [Exponential, Cosine, lambda k: 2.0 * k], ids=["exponential", "cosine", "scaled"])
+def test_a_kernel_around_another_claims_no_more_than_that(wrap: Callable) -> None:
+    asymmetric = FromFunction(lambda P, Q: P @ Q.T + P[:, :1], definite=True)
+    assert not wrap(asymmetric).symmetric
+    assert wrap(Linear()).symmetric
+    assert wrap(Precomputed()).precomputed
+    assert not wrap(Linear()).precomputed
+    with pytest.raises(InputError, match="not symmetric"):
+        _ = Gram(wrap(asymmetric), A).matrix
+
+
 def test_bad_functions_are_refused() -> None:
     with pytest.raises(InputError, match=r"shape \(9, 6\), got \(3, 3\).*scalar=True"):
         FromFunction(lambda a, b: np.ones((3, 3)))(A, B)
@@ -363,6 +385,15 @@ def test_a_standardised_base_is_a_linear_one_on_scaled_examples() -> None:
     by_name = pl.PairSVC("metric", "standardised", tol=1e-8).fit(pairs, labels).decision_function(pairs)
     by_hand = pl.PairSVC("metric", "linear", tol=1e-8).fit(pairs.with_examples(scaled), labels)
     np.testing.assert_allclose(by_name, by_hand.decision_function(pairs.with_examples(scaled)), atol=1e-6)
+
+
+@pytest.mark.parametrize("value", [0.1, 1.0 / 3.0, -1e-3, 7.3e5])
+def test_a_constant_feature_says_nothing_of_new_examples(value: float) -> None:
+    """Rounding of its mean is no spread: what NumPy calls its standard deviation is 1e-17 of nothing."""
+    table, new = np.column_stack([A, np.full(9, value)]), np.column_stack([B, np.linspace(-9, 9, 6)])
+    found = pl.kernels.Standardised().resolved(table)(new, table)
+    expected = pl.kernels.Standardised().resolved(A)(B, A)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_everything_that_selection_tries_is_a_name() -> None:

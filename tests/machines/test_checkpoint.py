@@ -19,7 +19,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import pairlearn as pl
-from pairlearn.errors import CheckpointWarning, InputError, OutputError
+from pairlearn.errors import CheckpointWarning, InputError, OutputError, TooLargeError
 from pairlearn.kernels import as_kernel
 from pairlearn.operators.build import build
 from pairlearn.operators.dense import DenseOperator
@@ -400,6 +400,23 @@ def test_bad_settings_are_refused_before_anything_is_computed(tmp_path: Path) ->
 
 
 # --------------------------------------------------------------------------- what it costs, and what may go wrong
+
+
+def test_what_is_put_by_is_counted_before_anything_is_computed(path: Path) -> None:
+    """A budget with room for the fit alone refuses at once what would leave less than nothing to the solver."""
+    many = np.random.default_rng(0).normal(size=(700, 2))
+    pairs = pl.all_pairs(many, reflexive=False)
+    y = np.where(np.arange(len(pairs)) % 2, 1, -1)
+    budget, each = 33e6, 48 * len(pairs)
+    kernel = pair_kernel("tensor_metric").on(as_kernel("linear"))
+    assert 0 < build(kernel, pairs, memory_budget=budget).plan.memory < each
+    with pytest.raises(TooLargeError, match=r"244,650 pairs of 700 examples need about .*raise memory_budget"):
+        pl.PairSVC(memory_budget=budget, checkpoint=often(path)).fit(pairs, y)
+    assert not path.exists()
+    # Just enough: the solver has what is left, and it is no less than a small working set takes.
+    plan = build(kernel, pairs, memory_budget=budget + 1.2 * each, reserved=each).plan
+    assert plan.memory > 0
+    assert plan.bytes <= plan.budget
 
 
 def test_nothing_is_written_before_its_time(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

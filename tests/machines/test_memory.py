@@ -72,6 +72,14 @@ def test_a_refused_fit_has_used_next_to_nothing() -> None:
         assert not hasattr(machine, "plan_")
 
 
+def test_classes_are_listed_as_labels_only_where_there_is_room_for_pairs() -> None:
+    pairs, labels = pl.all_pairs(rng.normal(size=(1500, 2))), pl.ClassLabels(np.arange(1500) // 3)
+    machine = pl.PairSVC(memory_budget=60e6, solver="active_set")
+    with pytest.raises(TooLargeError):
+        machine.fit(pairs, labels)
+    assert peak(machine, pairs, labels) < 10**6
+
+
 def test_the_plan_of_a_fitted_machine_says_what_it_took() -> None:
     """Few support pairs take little of a large budget."""
     fitted = pl.PairSVC(base="rbf", C=0.01, random_state=0, memory_budget=2e9).fit(PAIRS[:3000], Y[:3000])

@@ -141,6 +141,12 @@ def test_winners_first_is_enough() -> None:
     close(two.decision_function(NEW), one.decision_function(NEW), 1e-4)
 
 
+@pytest.mark.parametrize("draws", ["half", "drop"])
+def test_weights_that_leave_draws_alone_are_refused(draws: str) -> None:
+    with pytest.raises(InputError, match="all decided pairs have weight 0"):
+        ranker(draws=draws).fit(PAIRS[:2], [1, 0], sample_weight=[0, 1])
+
+
 def test_weights_are_boxes_of_their_own() -> None:
     weights = rng.integers(0, 4, N)
     repeated = np.repeat(np.arange(N), weights)

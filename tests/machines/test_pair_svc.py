@@ -494,7 +494,10 @@ BAD_FITS: dict[str, tuple[dict[str, Any], Any, Any, str]] = {
     "tol": ({"tol": 0.0}, PAIRS, Y, "tol must be a finite number > 0, got 0.0; try tol=1e-3"),
     "time": ({"time_budget": -1.0}, PAIRS, Y, "time_budget is in seconds and must be ≥ 0"),
     "memory": ({"memory_budget": 0}, PAIRS, Y, "memory_budget is in bytes and must be > 0"),
+    "memory without end": ({"memory_budget": np.inf}, PAIRS, Y, "must be > 0 and finite, got inf"),
     "solver": ({"solver": "simplex"}, PAIRS, Y, "unknown solver 'simplex'"),
+    "seed negative": ({"random_state": -1}, PAIRS, Y, "random_state must be a whole number ≥ 0 or None, got -1"),
+    "seed a fraction": ({"random_state": 1.5}, PAIRS, Y, "random_state must be a whole number ≥ 0 or None, got 1.5"),
     "kernel": ({"kernel": "TL"}, PAIRS, Y, "unknown pair kernel 'TL'; choose direct_sum"),
     "base": ({"base": "gauss"}, PAIRS, Y, "unknown base kernel 'gauss'; choose 'linear'"),
     "antisymmetric": ({"kernel": "wedge"}, PAIRS, Y, r"antisymmetric; use pl\.PairRanker"),
@@ -548,6 +551,18 @@ def test_bad_fits_are_refused_and_leave_the_model_alone(
 def test_bad_weights_are_refused(weights: np.ndarray, message: str) -> None:
     with pytest.raises(InputError, match=message):
         pl.PairSVC().fit(PAIRS, Y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("bad", [{"solver": "simplex"}, {"random_state": -1}, {"random_state": 0.5}], ids=str)
+def test_misspelt_parameters_are_noticed_before_kernel_values_are_computed(bad: dict[str, Any]) -> None:
+    def never(A: Any, B: Any) -> np.ndarray:
+        raise AssertionError("the kernel was asked")
+
+    for machine in (pl.PairSVC, pl.PairRanker, pl.PairSVR, pl.OneClassPairSVM, pl.TransductivePairSVC):
+        kernel = "difference" if machine is pl.PairRanker else "tensor"
+        labels = None if machine is pl.OneClassPairSVM else Y
+        with pytest.raises(InputError, match=r"unknown solver|random_state must be"):
+            machine(kernel, base=never, **bad).fit(PAIRS, labels)
 
 
 def test_the_refusal_of_an_antisymmetric_kernel_has_its_own_type() -> None:

@@ -406,7 +406,8 @@ def test_without_time_the_model_is_usable() -> None:
     with pytest.warns(ConvergenceWarning, match="stopped by time budget"):
         ours = regressor(time_budget=0).fit(pairs, rng.normal(size=len(pairs)))
     assert np.isfinite(ours.predict(NEW)).all()
-    assert 1e-3 < ours.kkt_gap_ < np.ptp(Y) / ours.scale_ - 2 * 0.1  # that of zero: one step is always taken
+    assert ours.kkt_gap_ > 1e-3
+    assert ours.objective_ < 0.0  # that of nothing is 0, and one step is always taken; the gap may rise with it
 
 
 def test_arrays_and_linear_bases() -> None:

@@ -399,3 +399,16 @@ def test_held_out_pairs_may_be_the_unlabelled_ones() -> None:
     share = (Y[hidden == 0] > 0).mean()
     found = machine(kernel="tensor_metric", positive_share=share).fit(pairs, hidden).transduction_
     assert (found == Y)[hidden == 0].mean() > max(share, 1 - share)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "words"),
+    [
+        ("tensor", r"all pairs with label \+1 have weight 0; both classes are needed"),
+        ("wedge", "all labelled pairs have weight 0"),
+    ],
+)
+def test_weights_that_leave_unlabelled_pairs_alone_are_refused(kernel: str, words: str) -> None:
+    weights = np.where(known(kernel) > 0, 0.0, 1.0) if SIGN[kernel] > 0 else np.where(known(kernel) == 0, 1.0, 0.0)
+    with pytest.raises(InputError, match=words):
+        pl.TransductivePairSVC(kernel, BASE).fit(PAIRS, known(kernel), sample_weight=weights)

@@ -403,8 +403,9 @@ def test_pairs_that_share_few_examples_are_a_matrix_of_their_own(name: str) -> N
 def test_budgets_are_checked() -> None:
     assert check_budget(1e6) == 10**6
     assert check_budget(None) > 0
-    for bad in (0, -1.0, np.nan):
-        with pytest.raises(InputError, match="memory_budget is in bytes and must be > 0"):
+    assert check_budget(10**400) == 10**400
+    for bad in (0, -1.0, np.nan, np.inf, "1e9"):
+        with pytest.raises(InputError, match="memory_budget is in bytes and must be > 0 and finite"):
             check_budget(bad)
 
 

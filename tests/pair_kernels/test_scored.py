@@ -64,6 +64,36 @@ def test_views_of_equal_models_are_equal() -> None:
     assert (one + other).terms == (2.0 * one).terms
 
 
+def test_models_of_two_tables_see_them_as_they_are() -> None:
+    """Both tables have equally many columns, so that only the scores tell which of them was shown where."""
+    left, right = np.divmod(np.arange(48), 8)
+    drugs, targets = rng.normal(size=(6, 3)), rng.normal(size=(8, 3))
+    pairs = pl.Pairs(drugs, left, right, right_examples=targets)
+    y = np.where(drugs[left, 0] * targets[right, 1] > 0, 1, -1)
+    start = pl.PairSVC("tensor", random_state=0).fit(pairs, y)
+    score = start.decision_function(pairs)
+    standard = ((score - score.mean()) / score.std())[:, None]
+    given = pl.Pairs(drugs, left, right, right_examples=targets, invariant=standard)
+    ours = pl.PairSVC(pl.pair_kernels.on_score(start), tol=1e-6).fit(pairs, y)
+    expected = pl.PairSVC(pl.pair_kernels.on_invariant("linear"), tol=1e-6).fit(given, y)
+    scores = ours.decision_function(pairs)
+    np.testing.assert_allclose(scores, expected.decision_function(given), atol=1e-4)
+    np.testing.assert_allclose(ours.score_block(drugs, targets).ravel(), scores, atol=1e-9)
+    parts = pl.explain(ours, pairs[3:4], by="feature")
+    assert parts.values.sum() + parts.bias == pytest.approx(scores[3])
+
+
+def test_scores_that_change_sign_with_the_order_are_refused() -> None:
+    wins = np.where(X[PAIRS.left, 0] > X[PAIRS.right, 0], 1, -1)
+    ranker = pl.PairRanker().fit(PAIRS, wins)
+    with pytest.raises(InputError, match=r"scores of a PairRanker change sign .*signed=model\.decision_function"):
+        pl.pair_kernels.on_score(ranker)
+    # What the refusal advises learns the order from these scores.
+    advised = pl.Pairs(X, PAIRS.left, PAIRS.right, signed=ranker.decision_function(PAIRS))
+    model = pl.PairRanker(pl.pair_kernels.on_signed("linear")).fit(advised, wins)
+    assert (model.predict(advised) == wins).mean() > 0.9
+
+
 def test_models_without_scores_are_refused() -> None:
     with pytest.raises(InputError, match="decision_function"):
         pl.pair_kernels.on_score(object())

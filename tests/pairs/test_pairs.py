@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import combinations, combinations_with_replacement
 
 import numpy as np
@@ -252,6 +253,49 @@ def test_conflicts_equal_a_brute_force_search(rows: list[tuple[int, int, int]], 
     found = pl.Pairs(X, left, right).conflicts(y, antisymmetric=antisymmetric)
     assert list(found) == expected
     assert len(found) == len(expected)
+
+
+featured = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 1), st.integers(-1, 1), st.sampled_from([-1, 1])),
+    min_size=1,
+    max_size=14,
+)
+
+
+@given(featured, st.booleans(), st.booleans())
+def test_conflicts_of_pairs_with_features_equal_a_brute_force_search(
+    rows: list[tuple[int, int, int, int, int]], antisymmetric: bool, ordered: bool
+) -> None:
+    """Those with the same examples and features, with the sign of these where the pair is the other way round."""
+    rows = [(a, b, z, 0 if a == b else w, label) for a, b, z, w, label in rows]
+
+    def seen(row: tuple[int, int, int, int, int]) -> tuple[tuple[int, int, int, int], int]:
+        a, b, z, w, label = row
+        turned = a > b and not ordered
+        return ((b, a, z, -w) if turned else (a, b, z, w)), (-label if turned and antisymmetric else label)
+
+    expected = []
+    for second, row in enumerate(rows):
+        first = next(k for k, other in enumerate(rows) if seen(other)[0] == seen(row)[0])
+        if seen(rows[first])[1] != seen(row)[1]:
+            expected.append((first, second, *row[:2]))
+    left, right, z, w, y = (np.array(column) for column in zip(*rows, strict=True))
+    found = pl.Pairs(X, left, right, invariant=z, signed=w).conflicts(y, antisymmetric=antisymmetric, ordered=ordered)
+    assert list(found) == expected
+
+
+def test_conflicts_copy_no_features_of_pairs_that_occur_once() -> None:
+    n, q = 20_000, 60
+    couples_of = np.random.default_rng(0).choice(10**6, n, replace=False)
+    columns = [np.append(column, column[:2]) for column in np.divmod(couples_of, 1000)]
+    pairs = pl.Pairs(np.zeros((1000, 1)), *columns, invariant=np.ones((n + 2, q)))
+    y = np.append(np.ones(n), [-1.0, 1.0])
+    tracemalloc.start()
+    found = pairs.conflicts(y, ordered=True)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert list(found) == [(0, n, columns[0][0], columns[1][0])]
+    assert most < 0.3 * 8 * n * q
 
 
 def test_conflicts_name_an_example() -> None:

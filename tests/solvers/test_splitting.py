@@ -16,6 +16,7 @@ from pairlearn.operators.build import build
 from pairlearn.operators.dense import DenseOperator
 from pairlearn.operators.sandwich import Sandwich
 from pairlearn.solvers import ActiveSet, Problem, Progress, Solution, Splitting, Status, solver_for
+from pairlearn.solvers.certificate import finish
 from pairlearn.solvers.problem import Keeper
 from pairlearn.solvers.splitting import iteration, room, solver
 from pairlearn.solvers.splitting.anderson import Anderson
@@ -578,3 +579,24 @@ def test_fits_in_several_threads_have_the_bits_of_one_alone(kernel: str) -> None
     with ThreadPoolExecutor(4) as threads:
         for found in threads.map(coefficients, range(4)):
             assert np.array_equal(found, alone)
+
+
+@pytest.mark.parametrize("C", [1e-9, 1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("far", [1.0, 1e4, 1e12])
+def test_the_sum_is_kept_wherever_the_boxes_are(C: float, far: float) -> None:
+    """Boxes far narrower than the points are apart: between them no coefficient moves with the multiplier."""
+    rng = np.random.default_rng(1)
+    y = np.where(rng.random(400) < 0.1, 1.0, -1.0)
+    found = nearest_feasible(far * (y + rng.normal(size=400)), classification(y, C))
+    assert abs(found.sum()) <= 1e-9 * np.abs(found).sum()
+    assert (found * y >= 0).all()
+    assert (np.abs(found) <= C).all()
+
+
+def test_a_sum_that_is_off_is_never_certified() -> None:
+    """With all pairs of one class at C nothing can rise, and no gap is seen."""
+    y = np.array([1.0, 1.0, -1.0, -1.0])
+    case, operator = classification(y, 0.1), DenseOperator(np.eye(4))
+    found = finish(case, operator, np.array([0.1, 0.1, 0.0, 0.0]), Status.CONVERGED, 1e-3, ())
+    assert abs(found.coefficients.sum()) <= 1e-12
+    assert found.status != Status.CONVERGED

@@ -27,8 +27,14 @@ class Batch:
 
     @classmethod
     def of(cls, pairs: Pairs, kernel: PairKernel, *, both_orders: bool) -> Batch:
-        """These pairs as the kernel sees them, `both_orders` with what its views show of the swapped ones."""
-        shown = show(kernel, pairs, both_orders=both_orders)
+        """These pairs as the kernel sees them, `both_orders` with what its views show of the swapped ones.
+
+        Pairs of two tables have one order, which stands for the other: no model has seen the tables swapped.
+        """
+        apart = len(pairs.tables.sides) > 1
+        shown = show(kernel, pairs, both_orders=both_orders and not apart)
+        if both_orders and apart:
+            shown = {(view, not order): table for (view, order), table in shown.items()} | dict(shown)
         if not kernel.bases:  # the views have seen all that it needs
             return cls((), PairRows(*pairs.columns, shown))
         compact = pairs.compacted().pairs

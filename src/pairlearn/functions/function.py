@@ -143,7 +143,7 @@ class PairFunction:
         step = self._pairs_per_block(len(pairs), sum(map(len, pairs.used_rows())), _numbers(pairs))
         for start in range(0, len(pairs), step):
             part = pairs if step >= len(pairs) else pairs[start : start + step]
-            values[start : start + step] += self._values(self.batch(part))
+            values[start : start + step] += self._values(self.batch(part), self._sign_on(pairs))
         return values
 
     def check(self, pairs: Pairs) -> None:
@@ -158,6 +158,10 @@ class PairFunction:
     def batch(self, pairs: Pairs) -> Batch:
         """These pairs, to be scored together."""
         return Batch.of(pairs, self.kernel, both_orders=self.sign != 0)
+
+    def _sign_on(self, pairs: Pairs) -> int:
+        """Its sign on these pairs: those of two tables have one order, also where no base kernel compares them."""
+        return self.sign if len(pairs.tables.sides) == 1 else 0
 
     def self_values(self, pairs: Pairs) -> Floats:
         """K(pair, pair) of any pairs, (n_pairs,)."""
@@ -203,15 +207,15 @@ class PairFunction:
         most = max(128, BLOCK // (8 * width * 2))
         return n_pairs if n_used <= most else max(1, most // 2)
 
-    def _values(self, batch: Batch) -> Floats:
+    def _values(self, batch: Batch, sign: int) -> Floats:
         total = np.zeros(len(batch.rows))
         for part in self.parts:
-            part.add_values(batch, self.sign, total)
+            part.add_values(batch, sign, total)
         if self.lines or self.rest is not None:
             # Both orders, where that makes the result (anti)symmetric bit by bit.
             straight = self._values_by_pairs(batch, batch.rows)
-            swapped = self._values_by_pairs(batch, batch.rows.swapped()) if self.sign else straight
-            total += 0.5 * (straight + self.sign * swapped) if self.sign else straight
+            swapped = self._values_by_pairs(batch, batch.rows.swapped()) if sign else straight
+            total += 0.5 * (straight + sign * swapped) if sign else straight
         return total
 
     def _values_by_pairs(self, batch: Batch, rows: PairRows) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -111,10 +112,15 @@ def check_definite(kernel: Kernel, matrix: Floats, table: str = "") -> None:
     The sample is the leading principal block of an even spread of examples: if that has a clearly
     negative eigenvalue, so has the whole matrix.
     """
+    check_sample(kernel, len(matrix), lambda some: matrix[np.ix_(some, some)], table)
+
+
+def check_sample(kernel: Kernel, n_examples: int, block: Callable[[Ints], Floats], table: str = "") -> None:
+    """The same where a block of the matrix of so many examples can be had, but not the whole."""
     if kernel.definite is True:
         return
-    spread = np.unique(np.linspace(0, len(matrix) - 1, min(SAMPLE, len(matrix))).astype(np.int64))
-    eigenvalues = np.linalg.eigvalsh(np.asarray(matrix[np.ix_(spread, spread)], dtype=np.float64))
+    spread = np.unique(np.linspace(0, n_examples - 1, min(SAMPLE, n_examples)).astype(np.int64))
+    eigenvalues = np.linalg.eigvalsh(np.asarray(block(spread), dtype=np.float64))
     smallest, largest = float(eigenvalues[0]), float(np.abs(eigenvalues).max(initial=0.0))
     if kernel.definite is False or smallest < -1e-6 * largest:
         raise InputError(
@@ -122,7 +128,7 @@ def check_definite(kernel: Kernel, matrix: Floats, table: str = "") -> None:
             f"largest {largest:.3g}), so the optimum is not defined; clip its spectrum, or expand the "
             "similarity over basis examples and use a linear base on these features"
         )
-    if kernel.definite is None and len(spread) < len(matrix):
+    if kernel.definite is None and len(spread) < n_examples:
         warn_user(
             f"{type(kernel).__name__} {table}is not known to be positive semidefinite; a sample of {len(spread)} "
             "examples showed no negative eigenvalue. Pass definite=True if you know better.",

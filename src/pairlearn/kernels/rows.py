@@ -55,8 +55,9 @@ def inner(A: Examples, B: Examples) -> Floats:
 
 
 def squared_norms(A: Examples) -> Floats:
-    """‖a‖² of every row, (len(A),)."""
+    """‖a‖² of every row, (len(A),); of whole numbers and truth values as float64, for their products wrap around."""
     A = rows(A)
+    A = A if A.dtype.kind == "f" else A.astype(np.float64)
     if sparse.issparse(A):
         return np.asarray(A.multiply(A).sum(axis=1)).ravel()
     return np.einsum("ij,ij->i", A, A)

@@ -123,7 +123,7 @@ def _unknown_values() -> InputError:
 def check_symmetric(matrix: Floats) -> None:
     """Refuse a Gram matrix that differs from its transpose by more than rounding."""
     scale = max(float(matrix.max(initial=0.0)), -float(matrix.min(initial=0.0)))
-    step = max(1, 2**22 // max(1, len(matrix)))
+    step = max(1, 2**20 // max(1, len(matrix)))
     for start in range(0, len(matrix), step):
         rows = slice(start, start + step)
         difference = np.abs(matrix[rows] - matrix[:, rows].T)

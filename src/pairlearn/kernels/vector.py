@@ -159,6 +159,14 @@ class Exponential(Kernel):
         return True if self.kernel.definite else None
 
     @property
+    def symmetric(self) -> bool:  # type: ignore[override]
+        return self.kernel.symmetric
+
+    @property
+    def precomputed(self) -> bool:  # type: ignore[override]
+        return self.kernel.precomputed
+
+    @property
     def isotropic(self) -> bool:  # type: ignore[override]
         return self.kernel.isotropic
 
@@ -210,6 +218,14 @@ class Cosine(Kernel):
     @property
     def by_column(self) -> bool:  # type: ignore[override]
         return self.kernel.by_column
+
+    @property
+    def symmetric(self) -> bool:  # type: ignore[override]
+        return self.kernel.symmetric
+
+    @property
+    def precomputed(self) -> bool:  # type: ignore[override]
+        return self.kernel.precomputed
 
     def __call__(self, A: Examples, B: Examples) -> Floats:
         K = self.kernel(A, B)
@@ -265,8 +281,11 @@ class Standardised(Kernel):
         with np.errstate(over="ignore", invalid="ignore"):
             mean, scale = X.mean(axis=0), X.std(axis=0)
         check_spread(float(scale.max(initial=1.0)), X)
-        if len(X) and bool(((scale == 0) & (X.max(axis=0) > X.min(axis=0))).any()):
-            raise unheld(largest(X))
+        if len(X):
+            constant = X.max(axis=0) == X.min(axis=0)
+            if ((scale == 0) & ~constant).any():
+                raise unheld(largest(X))
+            scale[constant] = 0.0  # the mean of equal numbers is off by a rounding, and so is what they spread
         return Standardised(tuple(mean.tolist()), tuple(scale.tolist()))
 
     def features(self, A: Examples) -> Floats | None:

@@ -22,7 +22,7 @@ def order_within(memory: float) -> int:
     >>> order_within(1e9)
     8770
     """
-    return min(int((memory / BYTES) ** 0.5), MOST)
+    return min(int((max(0.0, memory) / BYTES) ** 0.5), MOST)
 
 
 def give_back(used: int) -> None:

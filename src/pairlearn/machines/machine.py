@@ -27,7 +27,7 @@ from pairlearn.kernels.rows import is_positive
 from pairlearn.linalg.held import held_bytes
 from pairlearn.linalg.room import give_back
 from pairlearn.machines.parameters import constructor, parameter
-from pairlearn.machines.resuming import ANEW, WARM, Journey, Store
+from pairlearn.machines.resuming import ANEW, WARM, Journey, Store, put_by
 from pairlearn.machines.start import carry_over
 from pairlearn.machines.symmetry import Mirrored, sign_of
 from pairlearn.machines.training import Scale, Training, refuse_ignored_blocks
@@ -111,6 +111,7 @@ class PairMachine(BaseEstimator):
     def _prepare(self, X: Any, sign: int | None) -> Training:
         """Check everything but the labels; `sign` None follows the kernel."""
         self._check_limits()
+        solver_for(self.solver, self.tol, self.time_budget, 0, 0)  # refuses names that there are not
         clock, pairs = Clock.start(self.time_budget), as_pairs(X)
         if len(pairs) == 0:
             raise InputError("there are no pairs to learn from; give at least one")
@@ -118,7 +119,9 @@ class PairMachine(BaseEstimator):
         if len(kernel.bases) > 1 and any(base.precomputed for base in kernel.bases if base is not None):
             raise InputError("a precomputed base cannot be mixed with one that needs features; compute both matrices")
         refuse_ignored_blocks(pairs, kernel)
-        refuse_large(kernel, pairs, 2 if self.mirrored else 1, self.memory_budget)
+        orders = 2 if self.mirrored else 1
+        reserved = put_by(self.checkpoint, orders * len(pairs))
+        refuse_large(kernel, pairs, orders, self.memory_budget, reserved)
         sign = sign_of(type(self).__name__, kernel, pairs, sign, self.mirrored)
         return Training(pairs, kernel, sign, np.arange(len(pairs)), clock)
 
@@ -126,6 +129,12 @@ class PairMachine(BaseEstimator):
         check_positive(self, tol="1e-3")
         if self.time_budget is not None and not (isinstance(self.time_budget, Real) and self.time_budget >= 0):
             raise InputError(f"time_budget is in seconds and must be ≥ 0, got {self.time_budget!r}")
+        try:
+            np.random.default_rng(self.random_state)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"random_state must be a whole number ≥ 0 or None, got {self.random_state!r}; try random_state=0"
+            ) from error
 
     def _weights(self, n_pairs: int, sample_weight: Any) -> Floats:
         """One weight ≥ 0 per pair, (n_pairs,); it multiplies the pair's box, so that weight 2 is the pair twice."""
@@ -277,7 +286,8 @@ class PairMachine(BaseEstimator):
 
 def operation_for(machine: PairMachine, training: Training) -> Operation:
     """The Gram operator of the training pairs, planned within the machine's memory budget."""
-    operation = build(training.kernel, training.pairs, _grams(machine.base), machine.memory_budget)
+    reserved = put_by(machine.checkpoint, len(training.pairs))
+    operation = build(training.kernel, training.pairs, _grams(machine.base), machine.memory_budget, reserved)
     with np.errstate(all="ignore"):
         # Where values come block by block, this would be no small part of the fit; its end tells then.
         if not operation.operator.grows and not np.isfinite(operation.operator.largest):
@@ -290,7 +300,7 @@ def solve(
 ) -> Solution:
     """The solution by the machine's solver, from `start` (None: zero), in the time that the clock has left."""
     seed = fresh_seed() if machine.random_state is None else machine.random_state
-    memory, before = operation.plan.memory - journey.nbytes, journey.before
+    memory, before = operation.plan.memory, journey.before
     solver = solver_for(machine.solver, machine.tol, clock.budget, memory, seed, before.begun, before.reached)
     found = solver.solve(problem, operation.operator, start, helped(operation.operator, journey.watch))
     return no_worse(found, problem, operation.operator, start, machine.tol)

@@ -67,6 +67,8 @@ class PairRanker(
         labels = check_outcomes(y, training.pairs)
         boxes = self.C * self._weights(len(labels), sample_weight)
         decided, drawn = np.nonzero(labels)[0], np.nonzero(labels == 0)[0]
+        if not boxes[decided].any():
+            raise InputError("all decided pairs have weight 0; give some of them a weight > 0")
         n_draws = len(drawn)
         if n_draws:
             drawn = drawn if self.draws == "half" else drawn[:0]

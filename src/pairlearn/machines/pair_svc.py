@@ -75,17 +75,15 @@ class PairSVC(
         """Learn from Pairs (or an (n, 2, d) array) and labels ±1, or pl.ClassLabels for pl.all_pairs."""
         check_positive(self, C="1.0")
         if isinstance(y, ClassLabels):
-            pairs = as_pairs(X)
-            if sample_weight is None and implicit.is_wanted(self, pairs):
-                return self._fit_implicitly(pairs, y.codes(pairs))
-            y = y.of(pairs)
+            X = as_pairs(X)
+            if sample_weight is None and implicit.is_wanted(self, X):
+                return self._fit_implicitly(X, y.codes(X))
         training = self._prepare(X, sign=1)
         pairs = training.pairs
-        labels = check_labels(y, len(pairs))
+        # Listed only once there is room for the pairs, and nowhere kept as whole numbers.
+        labels = check_labels(y.of(pairs) if isinstance(y, ClassLabels) else y, len(pairs))
         boxes = self.C * self._weights(len(pairs), sample_weight) * self._class_weights(labels)
-        for label in (1, -1):
-            if not (boxes[labels == label] > 0).any():
-                raise InputError(f"all pairs with label {label:+d} have weight 0; both classes are needed")
+        refuse_weightless(labels, boxes)
         conflicts = pairs.conflicts(labels, ordered=training.kernel.symmetry == "none" and not self.mirrored)
         if len(conflicts):
             warn_user(conflicts.message(), ConflictWarning)
@@ -142,6 +140,13 @@ class PairSVC(
     def predict(self, X: Any) -> Ints:
         """+1 (same) where g > 0, else −1."""
         return np.where(self.decision_function(X) > 0, 1, -1)
+
+
+def refuse_weightless(labels: Floats, boxes: Floats) -> None:
+    """Refuse weights that leave nothing of one of the classes."""
+    for label in (1, -1):
+        if not (boxes[labels == label] > 0).any():
+            raise InputError(f"all pairs with label {label:+d} have weight 0; both classes are needed")
 
 
 def classification(labels: Floats, boxes: Floats, total: float | None) -> Problem:

@@ -86,6 +86,11 @@ class Store(Protocol):
         """The fit has converged: there is nothing left to go on from."""
 
 
+def put_by(store: Store | None, n_pairs: int) -> int:
+    """Bytes that it takes at most to keep a state of so many pairs in this store."""
+    return 0 if store is None else PER_PAIR * n_pairs
+
+
 class Journey(Keeper):
     """One fit, from where an earlier one of the same problem was broken off, if there was one."""
 
@@ -107,11 +112,6 @@ class Journey(Keeper):
     def seconds(self) -> float:
         """Of all runs, as far as they were noted."""
         return self.before.seconds + self.clock.seconds
-
-    @property
-    def nbytes(self) -> int:
-        """The most that it takes, which a solver has less."""
-        return 0 if self.store is None else PER_PAIR * self.n_pairs
 
     @property
     def watch(self) -> Callback | None:

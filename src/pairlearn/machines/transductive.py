@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 
 from pairlearn.errors import InputError
 from pairlearn.machines.machine import PairMachine, check_positive, operation_for, solve
-from pairlearn.machines.pair_svc import classification
+from pairlearn.machines.pair_svc import classification, refuse_weightless
 from pairlearn.machines.parameters import parameter
 from pairlearn.machines.resuming import Journey, Store
 from pairlearn.machines.training import Training
@@ -90,6 +90,10 @@ class TransductivePairSVC(
             raise InputError("an antisymmetric machine has positive_share = 0.5 over both orders; leave it None")
         labels = check_partial_labels(y, training.pairs, training.sign)
         boxes = self.C * self._weights(len(labels), sample_weight)
+        if training.sign > 0:
+            refuse_weightless(labels, boxes)
+        elif not boxes[labels != 0].any():
+            raise InputError("all labelled pairs have weight 0; give some of them a weight > 0")
         switcher = _Switcher(self, training, labels, boxes)
         solution = switcher.run()
         self._keep(solution, switcher.problem, switcher.operation, switcher.trained)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pairlearn.examples import count_examples
 from pairlearn.kernels import Gram, Kernel
-from pairlearn.kernels.gram import BLOCK, check_definite, gram_matrix, is_ready
+from pairlearn.kernels.gram import BLOCK, check_definite, check_sample, gram_matrix, is_ready
 from pairlearn.linalg.held import held_bytes
 from pairlearn.linalg.mapped import is_mapped, on_disk, row_blocks
 from pairlearn.linalg.room import give_back
@@ -20,7 +20,7 @@ from pairlearn.operators.dense import DenseOperator
 from pairlearn.operators.plan import PER_FIT, Plan, check_budget, make_plan, refuse_hopeless
 from pairlearn.operators.product import FeatureOperator, ProductOperator, SumOperator
 from pairlearn.operators.resolve import Resolved, resolve, shown_width
-from pairlearn.operators.source import AnySource, Source, join_sources
+from pairlearn.operators.source import AnySource, LookedUp, Source, join_sources
 from pairlearn.pair_kernels import PairKernel, ViewKernel
 from pairlearn.pair_kernels.table import compares_only
 from pairlearn.pairs import Pairs
@@ -52,14 +52,18 @@ class Operation:
 
 
 def build(
-    kernel: PairKernel, pairs: Pairs, grams: Grams = (None, None), memory_budget: float | None = None
+    kernel: PairKernel,
+    pairs: Pairs,
+    grams: Grams = (None, None),
+    memory_budget: float | None = None,
+    reserved: int = 0,
 ) -> Operation:
     """Operator, plan and resolved kernel for training pairs.
 
     Three steps, each in its file: `resolve` fixes kernel parameters on the examples in use and shows the pairs to the
     kernel, `make_plan` decides what to hold within the budget, and `construct` makes the operator that it names.
     `kernel` has all its bases set; only examples that occur in the pairs are used. `grams` are matrices that the
-    caller has already, of left and right examples.
+    caller has already, of left and right examples; `reserved` are bytes of the budget that are not for the fit.
 
     >>> import pairlearn as pl
     >>> kernel = pl.pair_kernel("tensor").on(pl.kernels.Linear())
@@ -80,6 +84,7 @@ def build(
         products=all(Z is not None for Z in columns),
         copies=resolved.copies,
         on_disk=on_disk_bytes(resolved, grams, budget),
+        reserved=reserved,
     )
     operator = construct(resolved, plan, columns, grams)
     operator.block_bytes = plan.block_bytes
@@ -101,10 +106,10 @@ def passing(resolved: Resolved, plan: Plan) -> int:
     return resolved.passing(plan.gram) + 2 * rows + dropped
 
 
-def refuse_large(kernel: PairKernel, pairs: Pairs, orders: int, memory_budget: float | None) -> None:
+def refuse_large(kernel: PairKernel, pairs: Pairs, orders: int, memory_budget: float | None, reserved: int = 0) -> None:
     """Refuse pairs (in one order or in both) that no plan within the budget can hold, having used next to nothing."""
     sizes = tuple(map(count_examples, pairs.tables.sides))
-    refuse_hopeless(orders * len(pairs), shown_width(kernel, pairs), sizes, check_budget(memory_budget))
+    refuse_hopeless(orders * len(pairs), shown_width(kernel, pairs), sizes, check_budget(memory_budget), reserved)
 
 
 def construct(resolved: Resolved, plan: Plan, columns: list[Floats | None], grams: Grams) -> PairOperator:
@@ -148,17 +153,40 @@ def _source(base: Kernel, resolved: Resolved, plan: Plan, grams: Grams) -> AnySo
     parts = []
     for number, kernel in enumerate(base.sides):
         Z = resolved.features[base][number] if base in resolved.ranks else None
-        wide = None if Z is None else np.ascontiguousarray(Z, dtype=np.float64)
+        wide: Floats | None = None if Z is None else np.ascontiguousarray(Z, dtype=np.float64)
         if levelled and wide is not None:
-            wide = wide - wide.mean(axis=0)
+            wide = _centred(wide)
+        where = "" if len(base.sides) == 1 else ON_TABLE[number]
+        if kernel.precomputed and not plan.gram:
+            parts.append(_looked_up(kernel, resolved.tables[number], resolved.used[number], where))
+            continue
         matrix = None
         if plan.gram:
             side = Side(kernel, resolved.tables[number], resolved.used[number], grams[number], plan.budget)
             own = levelled and wide is not None and side.given is None and not side.on_disk
             matrix = product(wide, wide.T) if own and wide is not None else side.matrix()
-            check_definite(kernel, matrix, "" if len(base.sides) == 1 else ON_TABLE[number])
+            check_definite(kernel, matrix, where)
         parts.append(Source(kernel, None if plan.gram else resolved.pairs.tables.sides[number], matrix, wide))
     return join_sources(parts)
+
+
+def _centred(Z: Floats) -> Floats:
+    """Features less their mean row; of those in a file in another, since the plan has no memory for them."""
+    mean = Z.mean(axis=0)
+    if not is_mapped(Z):
+        return Z - mean
+    moved = on_disk(Z.shape)
+    for part in row_blocks(Z):
+        np.subtract(Z[part], mean, out=moved[part])
+    return moved
+
+
+def _looked_up(kernel: Kernel, table: Examples, used: Ints, where: str) -> Source:
+    """Values of a precomputed kernel where there is no room for another matrix: those of the caller's."""
+    kernel.anchor(table, used)  # refuses a table that is no Gram matrix
+    looked = LookedUp(kernel, table, used)
+    check_sample(kernel, len(used), lambda some: looked(some, some), where)
+    return Source(looked, np.arange(len(used)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import inf
 from numbers import Real
 from typing import Literal
 
@@ -92,8 +93,11 @@ def check_budget(memory_budget: float | None) -> int:
     """Memory budget in bytes: the given one, or 60 % of what is free."""
     if memory_budget is None:
         return int(0.6 * available_memory())
-    if not (isinstance(memory_budget, Real) and memory_budget > 0):
-        raise InputError(f"memory_budget is in bytes and must be > 0, got {memory_budget!r}; try 4e9 for 4 GB")
+    if not (isinstance(memory_budget, Real) and 0 < memory_budget < inf):
+        raise InputError(
+            f"memory_budget is in bytes and must be > 0 and finite, got {memory_budget!r}; try 4e9 for 4 GB, or None "
+            "for 60 % of what is free"
+        )
     return int(memory_budget)
 
 
@@ -148,12 +152,14 @@ def make_plan(
     products: bool = True,
     copies: tuple[int, int] = (0, 0),
     on_disk: tuple[int, int] = (0, 0),
+    reserved: int = 0,
 ) -> Plan:
     """The plan for n pairs of m examples (or of m₁ × m₂, in two domains).
 
     `ranks` gives the feature dimension of bases that have one, `width` the number of features per pair; `products`
     says whether every view has features; `copies` are bytes of examples beside the caller's, those that are held and
-    those that are only passed through; `on_disk` are bytes of Gram matrices and of features that stand in files.
+    those that are only passed through; `on_disk` are bytes of Gram matrices and of features that stand in files;
+    `reserved` are bytes that whoever asks takes beside operator and solver.
     Nothing is computed or allocated: sizes are all that a plan needs.
 
     >>> import pairlearn as pl
@@ -164,7 +170,7 @@ def make_plan(
     """
     sizes = n_examples if isinstance(n_examples, tuple) else (n_examples,)
     needs = Needs(
-        pairs=bytes_of_pairs(n_pairs, width) + copies[0],
+        pairs=bytes_of_pairs(n_pairs, width) + copies[0] + reserved,
         gram=8 * sum(m**2 for m in sizes) * len(kernel.bases),
         features=PER_FEATURE * 8 * max(sizes) * sum(ranks.values()) - on_disk[1]
         if all(base in ranks for base in kernel.bases)
@@ -200,9 +206,9 @@ def least_budget(held: int) -> int:
     return min(least + blocks * BLOCK, int(least / (1 - blocks / BLOCKS)) + 1)
 
 
-def refuse_hopeless(n_pairs: int, width: int, sizes: tuple[int, ...], budget: int) -> None:
-    """Refuse pairs for which no plan has room, before anything is computed of them."""
-    needed = least_budget(bytes_of_pairs(n_pairs, width))
+def refuse_hopeless(n_pairs: int, width: int, sizes: tuple[int, ...], budget: int, reserved: int = 0) -> None:
+    """Refuse pairs for which no plan has room beside what is reserved, before anything is computed of them."""
+    needed = least_budget(bytes_of_pairs(n_pairs, width) + reserved)
     if needed > budget:
         raise too_large(n_pairs, sizes, needed, budget)
 

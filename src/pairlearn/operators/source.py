@@ -15,8 +15,10 @@ from operator import add
 import numpy as np
 
 from pairlearn import loops
-from pairlearn.examples import count_examples, take_examples
-from pairlearn.kernels import Kernel
+from pairlearn.examples import Columns, count_examples, take_examples
+from pairlearn.kernels import Kernel, Precomputed
+from pairlearn.kernels.base import self_products
+from pairlearn.linalg.mapped import row_blocks
 from pairlearn.linalg.tiles import product
 from pairlearn.operators.fill import fill, fill_apart, fill_self
 from pairlearn.operators.form import FEW, AnySums, FoldedSums, PairForm, Sums
@@ -43,6 +45,9 @@ pair at most, and the share of non-zeros from which on that is faster: all pairs
 
 LITTLE = 2**15
 """Entries up to which that matrix is so small that sparse ones take longer to make: 1 of the 3 ms of a product."""
+
+LOOKED_UP = 2**20
+"""Bytes of values that are looked up together in a matrix of the caller's: either triangle takes as much on its way."""
 
 
 @dataclass(frozen=True)
@@ -193,6 +198,32 @@ class TwoSources:
 
 
 AnySource = Source | TwoSources
+
+
+@dataclass(frozen=True, eq=False)
+class LookedUp(Kernel):
+    """A precomputed kernel on the numbers of examples in use, looked up in the caller's matrix, which is not copied.
+
+    The values are those of the Gram matrix that there is no room for: the mean of both triangles, in float64.
+    """
+
+    kernel: Kernel
+    table: Floats
+    used: Ints
+
+    def __call__(self, A: Examples, B: Examples) -> Floats:
+        rows, cols = self.used[A], self.used[B]
+        values = np.empty((len(rows), len(cols)))
+        for part in row_blocks(values, LOOKED_UP):
+            here, there = self.table[np.ix_(rows[part], cols)], self.table[np.ix_(cols, rows[part])]
+            np.add(here, there.T, out=values[part], dtype=np.float64)
+        values *= 0.5
+        if type(self.kernel) is Precomputed:
+            return values
+        return self.kernel(values, Columns(np.arange(len(cols)), len(cols)))
+
+    def diag(self, A: Examples) -> Floats:
+        return self_products(self, A)
 
 
 def form_of(

@@ -33,6 +33,12 @@ class ModelScores(ByContent):
                 raise InputError(
                     f"a {type(model).__name__} gives no scores; pass a fitted model with decision_function"
                 )
+            if getattr(getattr(model, "function_", None), "sign", 0) < 0:
+                raise InputError(
+                    f"the scores of a {type(model).__name__} change sign with the order of a pair, and on_score needs "
+                    "some that do not; give them as features, pl.Pairs(…, signed=model.decision_function(pairs)), "
+                    "to a kernel with pl.pair_kernels.on_signed(…)"
+                )
 
     @property
     def blocks(self) -> tuple[str, ...]:

@@ -60,15 +60,34 @@ def find_conflicts(pairs: Pairs, labels: np.ndarray[Any, Any], *, antisymmetric:
     flip = np.zeros(len(pairs), dtype=bool) if ordered else pairs.tables.falling(pairs.columns)
     if antisymmetric:
         labels = np.where(flip, -labels, labels)
-    _, first, group = np.unique(_keys(pairs, flip, ordered), return_index=True, return_inverse=True)
-    second = np.nonzero(labels != labels[first[group]])[0]
-    return Conflicts(first[group[second]], second, left[second], right[second])
-
-
-def _keys(pairs: Pairs, flip: Bools, ordered: bool) -> Ints:
     key = pairs.codes(ordered=ordered)
-    blocks = [pairs.invariant, None if pairs.signed is None else np.where(flip[:, None], -pairs.signed, pairs.signed)]
-    features = [block for block in blocks if block is not None]
+    # Features are copied of pairs that occur more than once alone: of all of them they may be most of the memory.
+    rows = _repeated(key)
+    if len(rows) == 0:
+        return Conflicts(empty, empty, empty, empty)
+    groups = _told_apart(key[rows], pairs, rows, flip[rows])
+    _, first, group = np.unique(groups, return_index=True, return_inverse=True)
+    known = rows[first[group]]
+    differ = labels[rows] != labels[known]
+    second = rows[differ]
+    return Conflicts(known[differ], second, left[second], right[second])
+
+
+def _repeated(key: Ints) -> Ints:
+    """The places of numbers that occur more than once, ascending."""
+    order = np.argsort(key)
+    ranked = key[order]
+    same = ranked[1:] == ranked[:-1]
+    found = np.zeros(len(key), dtype=bool)
+    found[order[1:][same]] = found[order[:-1][same]] = True
+    return np.nonzero(found)[0]
+
+
+def _told_apart(key: Ints, pairs: Pairs, rows: Ints, flip: Bools) -> Ints:
+    """A number per row, equal where the pairs are the same and so are their features."""
+    features = [] if pairs.invariant is None else [pairs.invariant[rows]]
+    if pairs.signed is not None:
+        features.append(np.where(flip[:, None], -pairs.signed[rows], pairs.signed[rows]))
     if not features:
         return key
     return merge_equal_rows(np.hstack([key[:, None].astype(np.float64), *features]) + 0.0)[1].astype(np.int64)

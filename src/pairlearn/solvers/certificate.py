@@ -15,9 +15,11 @@ import numpy as np
 from pairlearn.operators.base import PairOperator
 from pairlearn.solvers.box import kkt_gap, middle
 from pairlearn.solvers.problem import BROKEN_OFF, Problem, Progress, Solution, Status
-from pairlearn.solvers.start import level
+from pairlearn.solvers.start import feasible, level
 from pairlearn.types import Floats
 
+OFF = 1e-8
+"""Share of Σ|θ| by which a sum may be off: far more than rounding leaves, far less than any solver may."""
 HARDLY = 0.9
 """Share of coefficients from which on all of them are kept: near the optimum the best share is about 1."""
 
@@ -129,6 +131,8 @@ def finish(
     far too large; the best share of them is kept, which is never worse than none, with the bias of the least loss.
     """
     began = time.perf_counter()
+    if problem.total is not None and abs(float(theta.sum()) - problem.total) > OFF * float(np.abs(theta).sum()):
+        theta = feasible(theta, problem)  # no gap says anything of a sum that is not kept
     v = None if status is Status.CONVERGED or problem.total is None else np.empty(len(problem))
     try:
         found = certify(problem, operator, theta, v)

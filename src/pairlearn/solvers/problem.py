@@ -128,7 +128,8 @@ class Solution:
     `gap` is the largest violation of the optimality conditions over all pairs, from a fresh float64 product, which took
     `pass_seconds`; `path` is the way that the solver went; `taken` are the most bytes in use at once beside what every
     fit holds: the solver's arrays, and what the operator passed through (`operator.passed`) while these existed;
-    `spread` is the largest value of the function on these pairs less the smallest, without a bias on both orders of them.
+    `spread` is the largest value of the function on these pairs less the smallest; without a bias on both orders of
+    them.
     """
 
     coefficients: Floats

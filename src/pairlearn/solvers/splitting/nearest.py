@@ -8,7 +8,8 @@ from pairlearn import loops
 from pairlearn.solvers.problem import Problem
 from pairlearn.types import Floats
 
-ROUNDS = 100
+ROUNDS = 300
+"""Most steps: a bracket from 1 to any size and down again to neighbouring numbers takes fewer."""
 
 
 def nearest_feasible(t: Floats, problem: Problem, kink: float = 0.0, weight: Floats | float = 1.0) -> Floats:
@@ -33,7 +34,8 @@ def nearest_feasible(t: Floats, problem: Problem, kink: float = 0.0, weight: Flo
         if abs(excess) <= 1e-15 * float(np.abs(theta).sum()):
             break
         low, high = (mu, high) if excess > 0 else (low, mu)
-        mu = _within(mu + excess / max(slope, 1e-300), mu, low, high)
+        # Where no coefficient is free the sum does not move with μ, and Newton's method has nowhere to go.
+        mu = _within(mu + excess / slope if slope > 0 else np.inf, mu, low, high)
         if mu in (low, high):
             break
         excess, slope = move(mu)
