@@ -11,7 +11,8 @@ from typing import Any
 
 from rich.console import Console
 
-from pairlearn.cli.steps.streaming import Course, metric_of
+import pairlearn as pl
+from pairlearn.cli.steps.streaming import Course
 from pairlearn.data.protocols import read_lfw_pairs
 from pairlearn.selection.search.journal import NAME as JOURNAL
 from pairlearn.selection.search.journal import Journal
@@ -36,7 +37,7 @@ def make(rng: Rng, folder: Path) -> Path:
 
 def warm() -> None:
     """Load what learning from a stream compiles."""
-    metric_of(None, 1.0, 0.0).learn_one([0.0, 1.0], [1.0, 0.0], -1).predict_one([0.0, 1.0], [1.0, 0.0])
+    pl.OnlinePseudoMetric().learn_one([0.0, 1.0], [1.0, 0.0], -1).predict_one([0.0, 1.0], [1.0, 0.0])
 
 
 def use(path: Path) -> str:
@@ -141,7 +142,7 @@ def _many_keys(rng: Rng) -> list[str]:
 
 
 def _use_stream(path: Path) -> str:
-    course = Course(metric_of(None, 1.0, 0.0), None, 10**9, 10**9, Console(quiet=True), 0, dict)
+    course = Course(pl.OnlinePseudoMetric(), None, 10**9, 10**9, Console(quiet=True), 0, dict)
     record = course.through(str(path), None, ("left", "right", "label"), None)
     return f"{record['pairs']} pairs"
 
