@@ -292,7 +292,7 @@ def recomputed(problem: Stated, K: Any, x: Any, bits: int) -> Recomputed:
 
 
 def excess_loss(problem: Stated, K: Any, x: Any, bias: float) -> float:
-    """The loss of the function of θ with this bias above the least of any: that is at one of the places of its kinks."""
+    """The loss of the function of θ with this bias above the least of any, which is at one of its kinks."""
     v, eps, total = (problem.p - K @ x).astype(float), problem.epsilon, float(x.sum())
     r = v - np.concatenate([v - eps, v + eps, [bias]])[:, None]
     gains = np.maximum(problem.upper * (r - eps), problem.lower * (r + eps))
