@@ -184,8 +184,22 @@ class Product(_Combined):
         return Product(self.first.resolved(examples), self.second.resolved(examples))
 
 
+class OfOne(Kernel):
+    """A function of the values of one other kernel: as symmetric as that, and precomputed where that is."""
+
+    kernel: Kernel
+
+    @property
+    def symmetric(self) -> bool:  # type: ignore[override]
+        return self.kernel.symmetric
+
+    @property
+    def precomputed(self) -> bool:  # type: ignore[override]
+        return self.kernel.precomputed
+
+
 @dataclass(frozen=True, repr=False)
-class Scaled(Kernel):
+class Scaled(OfOne):
     """factor · k(a, b), factor > 0, so that definiteness, isotropy and parity stay what they are."""
 
     kernel: Kernel
@@ -205,14 +219,6 @@ class Scaled(Kernel):
     @property
     def isotropic(self) -> bool:  # type: ignore[override]
         return self.kernel.isotropic
-
-    @property
-    def symmetric(self) -> bool:  # type: ignore[override]
-        return self.kernel.symmetric
-
-    @property
-    def precomputed(self) -> bool:  # type: ignore[override]
-        return self.kernel.precomputed
 
     @property
     def by_column(self) -> bool:  # type: ignore[override]

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from pairlearn.errors import InputError
-from pairlearn.kernels.base import Kernel
+from pairlearn.kernels.base import Kernel, OfOne
 from pairlearn.kernels.rows import (
     check_degree,
     check_spread,
@@ -139,7 +139,7 @@ class Gaussian(Kernel):
 
 
 @dataclass(frozen=True)
-class Exponential(Kernel):
+class Exponential(OfOne):
     """exp(k(a, b) / σ²) of another kernel k: all its powers at once, with weights 1 / (σ²ⁿ n!), hence definite if k is.
 
     >>> import numpy as np
@@ -159,14 +159,6 @@ class Exponential(Kernel):
         return True if self.kernel.definite else None
 
     @property
-    def symmetric(self) -> bool:  # type: ignore[override]
-        return self.kernel.symmetric
-
-    @property
-    def precomputed(self) -> bool:  # type: ignore[override]
-        return self.kernel.precomputed
-
-    @property
     def isotropic(self) -> bool:  # type: ignore[override]
         return self.kernel.isotropic
 
@@ -184,7 +176,7 @@ class Exponential(Kernel):
 
 
 @dataclass(frozen=True)
-class Cosine(Kernel):
+class Cosine(OfOne):
     """k(a, b) / √(k(a, a) k(b, b)) of another kernel k; 0 where k(a, a) = 0.
 
     Lengths no longer count, only directions. A zero example has none: 0 keeps the matrix definite, where 0/0 would put
@@ -218,14 +210,6 @@ class Cosine(Kernel):
     @property
     def by_column(self) -> bool:  # type: ignore[override]
         return self.kernel.by_column
-
-    @property
-    def symmetric(self) -> bool:  # type: ignore[override]
-        return self.kernel.symmetric
-
-    @property
-    def precomputed(self) -> bool:  # type: ignore[override]
-        return self.kernel.precomputed
 
     def __call__(self, A: Examples, B: Examples) -> Floats:
         K = self.kernel(A, B)
