@@ -23,8 +23,8 @@ from repro import lfw_faces as faces
 
 NEGATIVES, QUICK_NEGATIVES = 2_000_000, 4_000
 GRID = (0.02, 0.002, 0.0002)
-CHOSEN = 0.002
-"""Chosen before any fit of View 2."""
+CHOSEN = 0.0002
+"""Best of `GRID` on View 1 (EER 18.2, 16.5 and 16.4 %), chosen before any fit of View 2."""
 SECONDS, BYTES = 1500.0, 8e9
 USED = ("LBP", "TPLBP")
 
