@@ -15,11 +15,25 @@ from pairlearn.kernels import Gaussian, Linear
 from pairlearn.operators.base import PairOperator
 from pairlearn.operators.build import build
 from pairlearn.operators.dense import DenseOperator
-from pairlearn.solvers import ActiveSet, Auto, Interior, Nested, Problem, Progress, Status, choice, interior, splitting
+from pairlearn.solvers import (
+    ActiveSet,
+    Auto,
+    Interior,
+    Nested,
+    Problem,
+    Progress,
+    Solution,
+    Status,
+    choice,
+    clock,
+    interior,
+    splitting,
+)
 from pairlearn.solvers.active import nested
 from pairlearn.solvers.active.nested import PER_GUESS, Climb, Guess, taken
 from pairlearn.solvers.newton import Size
-from pairlearn.solvers.splitting import Splitting
+from pairlearn.solvers.splitting import Splitting, room
+from pairlearn.solvers.splitting.iteration import Iteration
 from pairlearn.solvers.start import at_bounds, feasible
 from pairlearn.solvers.tuning import TUNING
 from pairlearn.types import Floats
@@ -346,6 +360,59 @@ def test_the_active_set_goes_on_where_splitting_stands_still(monkeypatch: pytest
     found = Auto(active).solve(problem, operator)
     assert found.path == "nested subsets, splitting, active set"
     assert found.status == Status.CONVERGED
+
+
+@pytest.mark.parametrize("begun", ["probe", "subset", "resumed"])
+def test_another_way_is_gone_where_splitting_stands_still_far_from_its_end(
+    begun: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """30,000 pairs of penbased ended with what splitting knew after one look, four fifths of their time later."""
+    problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
+    active = ActiveSet(tol=1e-6, tuning=replace(SMALL, small=100))
+    start = replace(active, tol=0.1).solve(problem, operator).coefficients if begun == "resumed" else None
+    steps: list[int] = []
+    monkeypatch.setattr(Iteration, "step", lambda self: steps.append(1))
+    monkeypatch.setattr(room, "MENDED", (0, 0))
+    monkeypatch.setattr(choice, "PROBED", (N, N))
+    monkeypatch.setattr(Climb, "foresees", lambda self, free: begun == "probe")
+    monkeypatch.setattr(Climb, "factoring", 1e9)
+    found = Auto(active, begun="Splitting" if start is not None else "").solve(problem, operator, start)
+    assert found.status == Status.CONVERGED
+    assert "splitting" not in found.path
+    assert len(steps) == 20 * (choice.STILL + 1)  # the first look is better than none
+
+
+def test_what_splitting_came_to_counts_where_what_follows_it_is_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
+    best = ActiveSet(tol=1e-6).solve(problem, operator)
+    climb_ended = Climb.ended
+    monkeypatch.setattr(Climb, "ended", lambda self, start=None: none_known(climb_ended(self, start)))
+    monkeypatch.setattr(choice, "PROBED", (N, N))
+    monkeypatch.setattr(Climb, "foresees", lambda self, free: True)
+    monkeypatch.setattr(Climb, "goes_on", False)
+    monkeypatch.setattr(choice, "_standing", lambda tol: lambda line: line.gap < 0.1)
+    found = Auto(ActiveSet(tol=1e-6, tuning=replace(SMALL, small=100))).solve(problem, operator)
+    assert (found.status, found.path) == (Status.TIME_BUDGET, "active set")
+    assert found.objective == pytest.approx(best.objective, rel=0.01)
+
+
+def none_known(found: Solution) -> Solution:
+    """As if there had been no time for a step."""
+    nothing = np.zeros(len(found.coefficients))
+    return replace(found, coefficients=nothing, objective=0.0, status=Status.TIME_BUDGET)
+
+
+def test_splitting_is_not_begun_without_time_for_its_eigenbasis(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
+    monkeypatch.setattr(Climb, "factoring", 1e9)
+    sandwich = operator.sandwich()
+    assert sandwich is not None
+    monkeypatch.setattr(clock, "seconds_each", lambda: 1e3 / splitting.first_operations(sandwich))
+    paths = []
+    for budget in (500.0, 2000.0, None):
+        active = ActiveSet(tol=1e-6, tuning=replace(SMALL, small=100), time_budget=budget)
+        paths.append(Auto(active).solve(problem, operator).path)
+    assert ["splitting" in path for path in paths] == [False, True, True]
 
 
 def test_memory_of_a_solver_that_was_left_counts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,13 +15,13 @@ from pairlearn.operators.base import PairOperator
 from pairlearn.operators.build import build
 from pairlearn.operators.dense import DenseOperator
 from pairlearn.operators.sandwich import Sandwich
-from pairlearn.solvers import ActiveSet, Problem, Progress, Solution, Splitting, Status, solver_for
+from pairlearn.solvers import ActiveSet, Problem, Progress, Solution, Splitting, Status, clock, solver_for
 from pairlearn.solvers.certificate import finish
 from pairlearn.solvers.problem import Keeper
 from pairlearn.solvers.splitting import iteration, room, solver
 from pairlearn.solvers.splitting.anderson import Anderson
 from pairlearn.solvers.splitting.cells import Cells
-from pairlearn.solvers.splitting.correction import low_rank, resolvent_for
+from pairlearn.solvers.splitting.correction import apply, low_rank, resolvent_for
 from pairlearn.solvers.splitting.eigenbasis import Eigenbasis, lower_product
 from pairlearn.solvers.splitting.nearest import nearest_feasible
 
@@ -178,6 +178,44 @@ def test_leading_eigenvectors_solve_the_system_of_which_they_leave_out_a_part(ke
     R = applied(S)
     resolvent_for(basis, rho, np.float64, np.random.default_rng(0), 0.05).solve(R)
     np.testing.assert_allclose(np.tril(R), np.tril(S), atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_the_kernel_applied_to_matrices_is_that_of_the_pairs(kernel: str, precision: type) -> None:
+    pairs = pl.all_pairs(X, reflexive=kernel != "wedge").swapped()
+    cells, theta = Cells.of(sandwich := sandwich_of(kernel, pairs)), np.random.default_rng(0).normal(size=len(pairs))
+    S, found = np.empty(cells.shape, precision), np.empty(cells.size)
+    cells.matrix(cells.spread(cells.factor * theta, precision), S)
+    apply(sandwich, S)
+    cells.collect(S, found)
+    expected = operator_of(kernel, pairs) @ theta
+    atol = 1e2 * np.finfo(precision).eps * np.abs(expected).max()
+    np.testing.assert_allclose(np.sign(cells.factor) * found[cells.index], expected, atol=atol)
+
+
+def test_the_kernel_applied_to_matrices_over_two_tables() -> None:
+    left, right = np.indices((len(X), 9)).reshape(2, -1)
+    operator = operator_of("tensor", pl.Pairs(X, left, right, right_examples=rng.normal(size=(9, 4))))
+    sandwich, theta = operator.sandwich(), rng.normal(size=len(left))
+    assert sandwich is not None
+    apply(sandwich, S := theta.reshape(len(X), 9).copy())
+    np.testing.assert_allclose(S.ravel(), operator @ theta, atol=1e-12)
+
+
+@pytest.mark.parametrize(("m", "n", "kernel", "C"), [(40, 200, "tensor", 100.0), (60, 440, "tensor_metric", 10.0)])
+def test_cells_without_a_pair_lead_nobody_astray(m: int, n: int, kernel: str, C: float) -> None:
+    """Where their rates were forgotten at every look, the gap of these stood still at 1 and at 3."""
+    r = np.random.default_rng(0)
+    examples = r.normal(size=(m, 4))
+    pairs = pl.all_pairs(examples, reflexive=False)
+    pairs = pairs[np.sort(r.permutation(len(pairs))[:n])]
+    y = np.linalg.norm(examples[pairs.left] - examples[pairs.right], axis=1) + 0.3 * r.normal(size=n)
+    problem = Problem(y - y.mean(), np.full(n, -C), np.full(n, C), epsilon=0.1, total=0.0)
+    operator = build(pl.pair_kernel(kernel).on(pl.kernels.Gaussian(0.05)), pairs).operator
+    found, exact = (solver.solve(problem, operator) for solver in (Splitting(max_steps=2000), ActiveSet(tol=1e-6)))
+    assert found.status == Status.CONVERGED
+    assert found.objective == pytest.approx(exact.objective, rel=1e-5)
 
 
 def test_steps_from_exact_rates_lead_to_the_optimum_of_the_whole_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -445,14 +483,82 @@ def test_its_name() -> None:
     assert solver_for("splitting", 1e-4, 3.0, 5e6, 7) == Splitting(tol=1e-4, time_budget=3.0, memory=5e6, seed=7)
 
 
-def test_without_time_for_a_first_step_nothing_is_decomposed(monkeypatch: pytest.MonkeyPatch) -> None:
+# -- the clock
+
+
+@pytest.mark.parametrize("started", [True, False])
+def test_without_time_for_a_first_step_nothing_is_decomposed(started: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The eigenbasis of 2,500 examples took 20 s of a budget of one."""
     problem, operator = classification(Y, 1.0), operator_of("tensor", PAIRS)
-    start = ActiveSet(tol=1.0).solve(problem, operator).coefficients
+    start = ActiveSet(tol=1.0).solve(problem, operator).coefficients if started else None
     monkeypatch.setattr(Eigenbasis, "of", None)
-    found = Splitting(time_budget=0.0).solve(problem, operator, start)
-    assert found.status == Status.TIME_BUDGET
-    np.testing.assert_array_equal(found.coefficients, start)
+    found = Splitting(time_budget=0.0, tol=1e-9).solve(problem, operator, start)
+    assert (found.status, found.path) == (Status.TIME_BUDGET, "active set")
+    assert found.coefficients.any()
+    if started:
+        np.testing.assert_array_equal(found.coefficients, start)
+
+
+@pytest.mark.parametrize("kernel", ["tensor", "tensor_metric"])
+@pytest.mark.parametrize("share", [0.5, 2.0])
+def test_an_eigenbasis_that_would_outlast_the_budget_is_not_begun(
+    kernel: str, share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By counted operations and the speed of this moment; an active set takes the time instead, and says so."""
+    operator, each = operator_of(kernel, PAIRS), 1.0
+    sandwich = sandwich_of(kernel, PAIRS)
+    monkeypatch.setattr(clock, "seconds_each", lambda: each)
+    found = Splitting(time_budget=share * solver.first_operations(sandwich), tol=1e-6).solve(PROBLEM, operator)
+    assert found.path == ("splitting" if share > 1 else "active set")
+    assert found.status == Status.CONVERGED
+    assert [line.iteration for line in found.history] == list(range(len(found.history)))
+
+
+def test_without_time_for_the_equations_of_another_rho_the_last_one_serves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "seconds_each", lambda: 1.0)
+    needed, lowered = solver.rho_operations(sandwich_of("tensor_metric", PAIRS)), []
+    for share in (0.5, 2.0):
+        run = solver._Run(
+            Splitting(time_budget=share * needed), PROBLEM, operator_of("tensor_metric", PAIRS), None, None
+        )
+        step = iteration.Iteration.__new__(iteration.Iteration)
+        monkeypatch.setattr(step, "reduce", lowered.append, raising=False)
+        run._reduce(step, share)
+    assert lowered == [2.0]
+
+
+class Time:
+    """Seconds that only pass where a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+    def taking(self, seconds: float, function: Any) -> Any:
+        """The same function, and it takes so long."""
+
+        def timed(*given: Any) -> Any:
+            self.now += seconds
+            return function(*given)
+
+        return timed
+
+
+@pytest.mark.parametrize("budget", [2.0, 11.0, 30.0])
+def test_a_budget_is_kept_within_a_product(budget: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A first step of 6 s, steps of 3 s and products of half a second: nothing is begun that ends too late."""
+    time, operator = Time(), operator_of("tensor", PAIRS)
+    monkeypatch.setattr(clock, "time", time)
+    monkeypatch.setattr(clock, "seconds_each", lambda: 6.0 / solver.first_operations(sandwich_of("tensor", PAIRS)))
+    monkeypatch.setattr(Eigenbasis, "of", time.taking(5.0, Eigenbasis.of))
+    monkeypatch.setattr(iteration.Iteration, "step", time.taking(3.0, iteration.Iteration.step))
+    monkeypatch.setattr(type(operator), "spread", time.taking(0.5, type(operator).spread))
+    found = Splitting(time_budget=budget, tol=1e-9).solve(PROBLEM, operator)
+    assert found.status == Status.TIME_BUDGET or found.path == "active set"
+    assert found.coefficients.any()
+    assert time.now <= budget + 0.5
 
 
 # -- working sets at the end

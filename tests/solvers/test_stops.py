@@ -14,8 +14,9 @@ import pairlearn as pl
 from pairlearn.operators.dense import DenseOperator
 from pairlearn.solvers import ActiveSet, PlainSMO, Problem, Status
 from pairlearn.solvers.active.stagnation import Stagnation
+from pairlearn.solvers.active.working_set import WorkingSet
 from pairlearn.solvers.certificate import finish, no_worse
-from pairlearn.solvers.clock import Clock
+from pairlearn.solvers.clock import Clock, OutOfTimeError
 from pairlearn.solvers.problem import Progress, Relay
 from pairlearn.solvers.start import feasible, level
 
@@ -218,6 +219,27 @@ def test_active_sets_keep_to_their_memory(most: int) -> None:
     assert solver.max_working_set == most
     assert solution.status == Status.CONVERGED
     assert max(line.working_set for line in solution.history) <= most
+
+
+def test_the_clock_is_looked_at_while_a_larger_store_is_filled() -> None:
+    """New memory comes page by page, and took 5 s for a gigabyte on a busy machine; the set is as it was before."""
+    _, operator = problem(2000)
+    working, looks = WorkingSet(operator, 2000), []
+    working.update(np.arange(0), np.arange(900))
+    operator.block_bytes = 8 * 900 * 100
+    known, before = working.store, working.pairs.copy()
+
+    def look() -> None:
+        looks.append(1)
+        if len(looks) == 5:
+            raise OutOfTimeError
+
+    with pytest.raises(OutOfTimeError):
+        working.update(before, np.arange(900, 1000), look)
+    assert working.store is known
+    np.testing.assert_array_equal(working.pairs, before)
+    working.update(before, np.arange(900, 1000), lambda: None)
+    np.testing.assert_array_equal(working.store[:1000, :1000], operator.submatrix(working.pairs))
 
 
 # --------------------------------------------------------------------------- the bias of what was stopped

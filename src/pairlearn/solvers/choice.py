@@ -13,7 +13,7 @@ same looked for on all pairs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -22,6 +22,7 @@ from pairlearn.operators.base import PairOperator
 from pairlearn.solvers import interior, splitting
 from pairlearn.solvers.active.active_set import ActiveSet
 from pairlearn.solvers.active.nested import PROBES, Climb
+from pairlearn.solvers.active.stagnation import Stagnation
 from pairlearn.solvers.certificate import best_share, no_worse
 from pairlearn.solvers.interior import Interior
 from pairlearn.solvers.newton import Newton, Size, proven
@@ -67,7 +68,10 @@ NEARLY = 0.75
 """Share of the free pairs that makes splitting worth while from which on it begins at once: a probe may miss their
 number by a third, and factors cost its cube (Davis, C = 100: 2,490 foreseen, 4,920 found, .5 s instead of .3)."""
 NEAR = 30.0
-"""Gap, in tolerances, below which the active set is about to end anyway."""
+"""Gap, in tolerances, below which whoever is at work is about to end anyway."""
+STILL = 10
+"""Looks of splitting in which neither its gap nor its objective falls, after which it is lost: 100 to 240 steps are all
+that it usually takes, with 20 of them between two looks, and 5 such looks in a row were the most of fits that ended."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,8 @@ class Way:
     rich: bool = False
     """Whether pairs have too many features for equations in them: Newton's method ends with a factor of the free pairs
     then, and an active set of bounded pairs may take very many steps."""
+    first: float = 0.0
+    """Operations before its first step, within which nothing looks at the clock."""
 
     def saves(self, climb: Climb) -> bool:
         """Whether it is expected to be shorter than what is left of the climb.
@@ -97,7 +103,8 @@ class Way:
 
     def has_time(self, climb: Climb) -> bool:
         """Whether the time that is left is enough to get somewhere: splitting knows little before its last steps."""
-        return not climb.clock.ends or climb.clock.left >= PART * self.seconds
+        clock = climb.clock
+        return not clock.ends or (clock.left >= PART * self.seconds and clock.affords(self.first))
 
     def would_have_saved(self, climb: Climb, step: Progress) -> bool:
         """The same of an active set that stands at this step, of the whole or of a subset.
@@ -143,16 +150,18 @@ class Auto:
         """Coefficients for this problem by the way that suits it."""
         climb = Climb(self.active, problem, operator, callback)
         try:
-            return self._solved(climb, list(self.ways(problem, operator)), start)
+            found = self._solved(climb, list(self.ways(problem, operator)), start)
+            return no_worse(found, problem, operator, climb.lost, self.active.tol)
         except KeyboardInterrupt:  # between two solvers, which end by themselves
             return climb.interrupted(start)
 
     def _solved(self, climb: Climb, ways: list[Way], start: Floats | None) -> Solution:
         """By the way that a start comes from, by one that is surely the shortest, or subset by subset."""
-        for way in ways:
+        for way in list(ways):
             at_once = start is None and way.sure and isinstance(way.solver, Interior)
-            if type(way.solver).__name__ == self.begun or at_once:
-                return _taken_over(climb, way, start, "")
+            begun = type(way.solver).__name__ == self.begun or at_once
+            if begun and (found := _tried(climb, ways, way, start, "")) is not None:
+                return found
         start = climb.resumed(start, self.reached)
         found = self._split_at_once(climb, ways, start) if climb.guess is None else None
         sure = next((way for way in ways if way.sure and way.has_time(climb)), None)
@@ -161,10 +170,7 @@ class Auto:
         return found or self._climbed(climb, ways, start)
 
     def _by_features(self, climb: Climb, ways: list[Way], way: Way) -> Solution | None:
-        """Newton's method at once, if some pairs per feature show that classes overlap; None if not, or if lost.
-
-        Where it is lost it is no longer among the ways.
-        """
+        """Newton's method at once, if some pairs per feature show that classes overlap; None if not, or if lost."""
         size = climb.operator.thin_size()
         assert size is not None
         few = min(max(LOOKED * size[1], PROBES[0]), climb.next_size)
@@ -172,9 +178,7 @@ class Auto:
         if not overlaps or climb.status is not None:
             return None
         even = self._constant(climb, few, n_free) if np.isfinite(n_free) else None
-        found = even or _taken_over(climb, way, None, "look")
-        ways.remove(way)
-        return None if found.status is Status.STALLED else found
+        return even or _tried(climb, ways, way, None, "look")
 
     def _climbed(self, climb: Climb, ways: list[Way], start: Floats | None) -> Solution:
         """Subset by subset, until another way is shorter or all pairs are reached."""
@@ -190,15 +194,14 @@ class Auto:
                 climb.look_at_growth()
                 better = [way for way in better if way.saves(climb)]
             if better and climb.status is None:
-                best = min(better, key=seconds_of)
-                found = _taken_over(climb, best, start)
-                lost = isinstance(best.solver, Newton) and found.status is Status.STALLED
-                return self._climbed(climb, [way for way in ways if way is not best], None) if lost else found
+                taken = _tried(climb, ways, min(better, key=seconds_of), start)
+                return taken or self._climbed(climb, ways, None)
         found = climb.ended(start)
         if not climb.relay.left:
             return found
         climb.taken = max(climb.taken, found.taken)
-        return _taken_over(climb, min(late, key=seconds_of), found.coefficients)
+        taken = _tried(climb, ways, min(late, key=seconds_of), found.coefficients)
+        return taken or self._climbed(climb, ways, found.coefficients)
 
     def _many_bounded(self, problem: Problem) -> bool:
         """Whether more pairs may end at their bounds than a few working sets take in."""
@@ -218,12 +221,12 @@ class Auto:
         if start is not None:
             mended, n_free = promise(climb.problem, climb.operator, start)
             if split.seconds < FACTORS * factor_seconds(n_free):
-                return _taken_over(climb, split, mended, "warm start")
+                return _tried(climb, ways, split, mended, "warm start")
         (least, most), thin = PROBED, climb.operator.thin_size()
         free = NEARLY * (3.0 * split.seconds / FACTORS * RATES.products) ** (1 / 3)
         possible = thin is None or free <= thin[1]  # there are hardly more free pairs than features
         if possible and least <= len(climb.problem) <= most and climb.foresees(free):
-            return _taken_over(climb, split, start, "probe")
+            return _tried(climb, ways, split, start, "probe")
         return None
 
     def _constant(self, climb: Climb, few: int, n_free: float) -> Solution | None:
@@ -278,7 +281,8 @@ class Auto:
         sandwich = operator.sandwich()
         split = Splitting(active.tol, active.memory, time_budget=active.time_budget, seed=active.seed)
         if sandwich is not None and len(problem) >= max(tuning.small, SHARE * sandwich.size) and split.fits(sandwich):
-            yield Way(splitting.seconds_needed(sandwich), split, rich=steps.features is None)
+            seconds, first = splitting.seconds_needed(sandwich), splitting.first_operations(sandwich)
+            yield Way(seconds, split, rich=steps.features is None, first=first)
 
 
 def _splitting(climb: Climb, ways: list[Way]) -> Way | None:
@@ -303,16 +307,37 @@ def seconds_of(way: Way) -> float:
     return way.seconds
 
 
+def _tried(climb: Climb, ways: list[Way], way: Way, start: Floats | None, begun: str | None = None) -> Solution | None:
+    """By this way; None where it is lost, and no longer among the ways."""
+    found = _taken_over(climb, way, start, begun)
+    if not (climb.relay.left or (isinstance(way.solver, Newton) and found.status is Status.STALLED)):
+        return found
+    ways.remove(way)
+    climb.lost, climb.relay.left = found.coefficients, False
+    return None
+
+
+def _standing(tol: float) -> Callable[[Progress], bool]:
+    """Whether splitting stands still far from its end; steps of its working sets are not counted."""
+    watch = Stagnation(patience=STILL, stalled=STILL)
+
+    def leave(step: Progress) -> bool:
+        look = step.working_set == step.n_pairs and step.gap > NEAR * tol
+        return look and watch.ends(step.gap, step.objective, 0.0) is Status.STALLED
+
+    return leave
+
+
 def _taken_over(climb: Climb, way: Way, start: Floats | None, begun: str | None = None) -> Solution:
     """Another solver goes on from the last coefficients."""
-    climb.relay.leave = None
+    climb.relay.leave = _standing(climb.active.tol) if isinstance(way.solver, Splitting) else None
     begun = climb.first if begun is None or climb.guess is not None else begun
     theta = climb.guess.theta if start is None and climb.guess is not None else start
     solver = way.solver
     if isinstance(solver, Newton) and start is None:
         solver = replace(solver, looked=not way.rich)
     found = solver.within(climb.clock.budget).solve(climb.problem, climb.operator, theta, climb.relay)
-    climb.taken = max(climb.taken, found.taken)
+    climb.taken, climb.relay.leave = max(climb.taken, found.taken), None
     path = ", ".join(filter(None, [begun, found.path]))
     if found.status is Status.STALLED and not isinstance(solver, Newton):
         rest = replace(climb.active, time_budget=climb.clock.budget)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pairlearn.linalg.tiles import product
 from pairlearn.operators.base import PairOperator
 from pairlearn.types import Floats
 
@@ -15,6 +16,9 @@ SAMPLES = (48, 192, 768)
 """Pairs whose values with each other are computed to learn what one costs, before the first product; more if quick."""
 QUICK = 0.2
 """Seconds below which a measurement may be mostly overhead, or a moment in which others were busy."""
+ORDER, TRIES = 384, 2
+"""Rows of a product that shows how fast products are at this moment, in some milliseconds, and how many are made: the
+slower one counts."""
 Look = Callable[[], None]
 """Called between pieces of a long computation; raises OutOfTimeError."""
 
@@ -78,6 +82,14 @@ class Clock:
         if self.expired:
             raise OutOfTimeError
 
+    def affords(self, operations: float) -> bool:
+        """Whether there is time for so many operations in products, by how long a small one takes at this moment.
+
+        >>> Clock.start().affords(1e30), Clock.start(0.0).affords(1.0)
+        (True, False)
+        """
+        return not self.ends or (not self.expired and operations * seconds_each() <= self.left)
+
     def reserving(self, seconds: float) -> Clock:
         """The same with so many seconds less, which are kept for what comes after.
 
@@ -85,6 +97,16 @@ class Clock:
         Clock(began=0.0, deadline=6.0)
         """
         return replace(self, deadline=self.deadline - seconds)
+
+
+def seconds_each() -> float:
+    """Seconds per operation of a product, at this moment."""
+    A, taken = np.ones((ORDER, ORDER)), 0.0
+    for _ in range(TRIES):
+        began = time.perf_counter()
+        product(A, A)
+        taken = max(taken, time.perf_counter() - began)
+    return taken / (2.0 * ORDER**3)
 
 
 class Pace:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from pairlearn.solvers.box import Box
 from pairlearn.solvers.clock import Clock
-from pairlearn.solvers.tuning import RATES
+from pairlearn.solvers.tuning import RATES, set_numbers
 from pairlearn.types import UNSAVED, Floats
 
 
@@ -178,7 +178,7 @@ class Relay(Keeper):
         """Keep the line; whether the user wants to stop."""
         self.lines.append(replace(progress, iteration=len(self.lines), seconds=self.clock.seconds))
         new = self.factored - self._counted if self.factored >= self._counted else self.factored
-        self.costs.append(RATES.seconds(new, 5.0 * progress.working_set**2 + 60.0 * progress.n_pairs))
+        self.costs.append(RATES.seconds(new, set_numbers(progress.working_set, progress.n_pairs)))
         self._counted, self.left = self.factored, False
         if self.callback is not None and self.callback(self.lines[-1]):
             return True

@@ -159,6 +159,10 @@ RATES = Rates(products=1e11, passes=1e9)
 """Of two cores with AVX-512, measured once and fixed: only how they compare with each other matters to a choice between
 solvers, and a choice by today's load would give another result for the same seed."""
 
+PER_ENTRY, PER_PAIR = 5.0, 60.0
+"""Numbers that a step of an active set reads or writes for each entry of its working set's matrix, and for each of all
+pairs."""
+
 FACTORS = 2.0
 """Factors of the free pairs that an active set takes at the least."""
 
@@ -166,3 +170,12 @@ FACTORS = 2.0
 def factor_seconds(n_free: float) -> float:
     """About how many seconds a factor of so many free pairs takes."""
     return RATES.seconds(n_free**3 / 3, 0.0)
+
+
+def set_numbers(size: float, n_pairs: float) -> float:
+    """Numbers of a step with so many of all pairs, about: the set's matrix several times, and passes over all.
+
+    >>> set_numbers(10, 100)
+    6500.0
+    """
+    return PER_ENTRY * size**2 + PER_PAIR * n_pairs

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
+from math import inf
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -218,15 +220,44 @@ def test_a_killed_search_goes_on_and_ends_as_if_nothing_had_happened(tmp_path: P
         with pytest.raises(KilledError):
             pl.PairSearch("number", "left", directory=tmp_path, progress=killed_at(n), **options).fit(GRID, BONDS)
     (path,) = tmp_path.glob("pairs-*.jsonl")
-    assert len(path.read_text().splitlines()) == 1 + 3 + 7  # the trial that was running is not in there
+    assert len(path.read_text().splitlines()) == 1 + 4 + 7
     with path.open("a") as lines:
         lines.write('{"elapsed": 1.0, "wh')  # half a line
     made.clear()
     search = pl.PairSearch("number", "left", directory=tmp_path, progress=killed_at(0), **options).fit(GRID, BONDS)
     assert _without_seconds(search.record_) == _without_seconds(whole.record_)
     assert search.best_setting_ == whole.best_setting_
-    assert len(made) == len(whole.record_["trials"]) - 10
+    assert len(made) == len(whole.record_["trials"]) - 11
     np.testing.assert_allclose(search.decision_function(GRID), whole.decision_function(GRID), rtol=1e-9)
+
+
+@pytest.mark.parametrize("killed", [20, 123, 241])
+def test_a_killed_search_decides_as_if_nothing_had_happened(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, killed: int
+) -> None:
+    """Looks at more splits were skipped, since they would take too much of the little time that was left by then."""
+
+    def searched(most: float, directory: Path | None) -> tuple[pl.PairSearch, float]:
+        world, made = Pretended(monkeypatch, 0.5), []
+
+        def progress(step: Any) -> None:
+            made.append(step)
+            if len(made) > most:
+                raise KilledError
+
+        search = pl.PairSearch("order", time_budget=800.0, directory=directory, progress=progress)
+        with suppress(KilledError):
+            search.fit(*matches(n=3000))
+        return search, world.seconds
+
+    whole, _ = searched(inf, None)
+    _, spent = searched(killed, tmp_path)
+    again, seconds = searched(inf, tmp_path)
+    tried = [{(each["what"], each["size"], each["split"]) for each in own.record_["trials"]} for own in (whole, again)]
+    assert {split for *_, split in tried[0]} > {0, 1, 2}
+    assert tried[0] == tried[1]
+    assert again.best_setting_ == whole.best_setting_
+    assert again.record_["seconds"] <= spent + seconds <= 800.0
 
 
 def test_a_directory_keeps_searches_apart_and_spoilt_lines_are_refused(tmp_path: Path) -> None:
@@ -423,6 +454,26 @@ def test_a_refit_that_ended_worse_than_the_tested_model_is_not_kept(
     assert any("the model is the one that was tested" in note for note in search.record_["notes"]) is not kept
 
 
+@pytest.mark.parametrize(("near", "part"), [(6000, 1), (2000, 4), (310, 16), (0, 16)])
+def test_a_final_fit_that_ends_far_from_convergence_is_made_on_fewer_pairs(
+    monkeypatch: pytest.MonkeyPatch, near: int, part: int
+) -> None:
+    world = Pretended(monkeypatch, 0.01)
+
+    def final(model: Any, data: Labelled) -> SimpleNamespace:
+        machine = world.final(data)
+        if len(data) > near:
+            machine.fit_status_, machine.kkt_gap_ = "time budget", len(data) / 100.0
+        return machine
+
+    monkeypatch.setattr(finish, "fit", final)
+    record = pl.PairSearch("order", bases=["linear"], Cs=[1.0]).fit(*matches(n=6000)).record_
+    n_pairs = record["data"]["development"]
+    assert record["fit"]["pairs"] == n_pairs // part
+    assert any(f"broken off far from its end on {n_pairs:,}" in note for note in record["notes"]) is (part > 1)
+    assert (record["refit"] is not None) is (near == 6000)
+
+
 def test_what_follows_is_foreseen_for_as_many_pairs_as_are_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 6,000 pairs 1,000 are learnt from, in ten seconds; a baseline learns from all of the development pairs."""
     Pretended(monkeypatch, 1.0)
@@ -433,7 +484,7 @@ def test_what_follows_is_foreseen_for_as_many_pairs_as_are_fitted(monkeypatch: p
     own = search._runner(data, judgement_named(None, "order"), clock.Clock(30.0))
     setting = Setting("ridge", "difference", "linear", 1.0)
     for what, seconds in ((setting, 10.0), ("Elo", 1.0)):
-        own.trials[what, 1000, 0] = trials.Trial(what, 1000, 0, 0.6, 0.6, seconds=seconds, status="converged")
+        own.journal.know(trials.Trial(what, 1000, 0, 0.6, 0.6, seconds=seconds, status="converged"))
     assert finish.tail_seconds(own, setting) == pytest.approx(1.4 * (10.0 + 4.8**1.3 + 10.0))
     last = finish.Finish(own, own.machines(1000)[0], [], everything[np.arange(4800, 6000)], everything)
     assert last._in_time(own.baselines(1000)[0], must=False)
@@ -528,6 +579,26 @@ def test_a_threshold_beyond_all_labels_of_the_final_test_is_refused() -> None:
     y = np.where(np.arange(len(GRID)) == train[0], 100.0, BONDS)
     with pytest.raises(InputError, match="set aside for the final test no label is above 99"):
         pl.PairSearch("number", objective="aupr@99").fit(GRID, y)
+
+
+def test_splits_that_cannot_be_judged_are_left_out() -> None:
+    """Two matches in five were decided, and the first test of a split had none of them."""
+    pairs, won = matches(n=40)
+    rows = np.arange(40)
+    given = [(rows[8:], rows[:8]), (rows[:32], rows[32:]), (rows[8:], rows[:4])]
+    won = np.where(rows < 8, 0, np.where(won == 0, 1, won))
+    record = pl.PairSearch("order", given, bases=["linear"], Cs=[1.0], test_share=0.0).fit(pairs, won).record_
+    assert {trial["split"] for trial in record["trials"]} == {0}
+    assert any(note.startswith("2 of 3 splits cannot be judged: all pairs are ties") for note in record["notes"])
+    with pytest.raises(InputError, match="no split of the pairs can be judged: all pairs are ties"):
+        pl.PairSearch("order", given[:1], bases=["linear"], test_share=0.0).fit(pairs, won)
+
+
+def test_held_pairs_that_cannot_be_judged_are_refused_before_anything_is_learnt() -> None:
+    _, held = next(splits(GRID, None, "none", 0.2, 1, 1))
+    y = np.where(np.isin(np.arange(len(GRID)), held), 0.0, BONDS)
+    with pytest.raises(InputError, match="set aside for the final test all true values are equal"):
+        pl.PairSearch("number", objective="concordance", progress=pytest.fail).fit(GRID, y)
 
 
 @pytest.mark.parametrize("unit", [1e150, 1e-150])

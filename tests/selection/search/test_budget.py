@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
+from math import inf
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -250,12 +254,148 @@ def test_the_pace_is_that_of_repeated_trials() -> None:
     assert journal.pace == 1.0
 
 
+# --------------------------------------------------------------------------- fits that were broken off
+
+
+LINEAR = [Setting(kernel, "linear", 1.0) for kernel in ("metric", "tensor", "tensor_metric")]
+
+
+def raced(world: World, directory: Path | None = None) -> tuple[Runner, stages.Interclass, Size]:
+    """Three families that were tried on the first split of the first rung of the interclass task."""
+    runner, held = pl.StagedSearch(test_share=0.2, n_splits=2, directory=directory)._runner(X, CLASSES)
+    size = runner.data.ladder.interclass(4)[0]
+    assert runner.try_machines(stages.Round("interclass", size), LINEAR)
+    runner.splits.done(("interclass", size))
+    return runner, stages.Interclass(runner, held, 4), size
+
+
+def test_a_fit_that_its_time_broke_off_is_no_loss_and_is_made_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A leader that takes longer than was foreseen did not see the second split, and was out; others were not."""
+    world = World(monkeypatch, 1.0)
+    runner, interclass, size = raced(world, tmp_path)
+    before = runner.machines("interclass", size)
+    *others, leader = [result.what for result in reversed(before)]
+    cost = world.cost
+    world.cost = lambda setting, n: cost(setting, n) * (1e3 if setting == leader else 1.0)  # type: ignore[method-assign]
+    until = runner.clock.elapsed + 8.0 * sum(cost(each, runner.data.n_pairs(size)) for each in LINEAR)
+    second = stages.Round("interclass", size, 1, until)
+    assert not interclass._split(second, [*others, leader], [])
+    ended = {each: runner.journal.trials["interclass", size, 1, each].status for each in LINEAR}
+    assert [each for each, status in ended.items() if status == "time budget"] == [leader]
+    assert runner.machines("interclass", size) == before
+    assert Winner.of(runner).setting == leader
+    for again in (runner, raced(world, tmp_path)[0]):
+        assert again.untried(second, LINEAR) == [leader]
+    assert interclass._split(replace(second, until=None), LINEAR, [])
+    assert {each.n_splits for each in runner.machines("interclass", size)} == {2}
+    assert runner.machines("interclass", size)[0].what == leader
+
+
+def test_what_was_broken_off_is_expected_to_take_longer_than_it_was_given() -> None:
+    journal, size, setting = Journal(None, ""), Size(4, 5), Setting("metric", "linear", 1.0)
+
+    def took(split: int, seconds: float, gap: float, n_pairs: int = 100) -> None:
+        status = "converged" if gap < 1e-3 else "time budget"
+        shown: tuple[Any, ...] = (0.1, -0.1, status, seconds, n_pairs, 1.0, gap)
+        journal.add([Trial("interclass", size, split, setting, None, *shown)], 0.0)
+
+    def expected(n_pairs: int) -> float | None:
+        return journal.expected((setting, setting.family, Setting), n_pairs)
+
+    took(0, 30.0, 5.0)
+    took(1, 10.0, 5.0)
+    assert expected(100) == 30.0
+    assert expected(200) == pytest.approx(30.0 * 2**1.3)
+    took(2, 1.0, 1e-4, 50)
+    assert expected(50) == pytest.approx(30.0 * 0.5**1.3)
+    took(0, 50.0, 1e-4)
+    assert expected(100) == 50.0
+    assert journal.expected((LINEAR[1], Setting), 100) == 50.0
+
+
+def test_a_family_whose_first_look_was_broken_off_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(monkeypatch, 1.0)
+    slow, cost = ("tensor", "poly"), world.cost
+    world.cost = lambda setting, n: 1e4 if setting.family[:2] == slow and n < 3000 else cost(setting, n)  # type: ignore[method-assign]
+    runner, _ = pl.StagedSearch(time_budget=60.0, n_splits=2)._runner(X, CLASSES)
+    kept = stages.pair_stage(runner).kept
+    assert any(each.family[:2] == slow for each in kept)
+
+
+@pytest.mark.parametrize(("far", "kept"), [((), 2), ((2,), 1), ((2, 1), 0), ((2, 1, 0), 0)])
+def test_a_final_fit_that_ends_far_from_convergence_is_made_on_less(
+    monkeypatch: pytest.MonkeyPatch, far: tuple[int, ...], kept: int
+) -> None:
+    world = World(monkeypatch, 0.01)
+    runner, held = pl.StagedSearch(time_budget=60.0, n_splits=2)._runner(X, CLASSES)
+    runner.try_machines(stages.Round("pair", runner.data.ladder.pair()[0]), LINEAR[:1])
+    finish = Finish(runner, LINEAR[0], 12, held)
+    sizes = finish._sizes()
+    assert len(sizes) == 3
+
+    def fitted(own: Finish, data: Development, size: Size, until: float | None) -> Fitted:
+        gap = 5.0 if sizes.index(size) in far else 1e-4
+        status = "time budget" if gap > 1 else "converged"
+        return Fitted(SimpleNamespace(fit_status_=status, kkt_gap_=gap), data.everything(size), size)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Finish, "_fitted", fitted)
+    monkeypatch.setattr(Finish, "_first_place", lambda own, sizes: 2)
+    found = finish.fit()
+    assert found.size == sizes[kept]
+    assert any("far from its end" in note for note in runner.notes) is bool(far)
+    assert world.seconds < 60.0
+
+
+# --------------------------------------------------------------------------- a killed search
+
+
+class KilledError(Exception):
+    """Stands for a process that ends at once."""
+
+
+def planned(world: World, budget: float | None, directory: Path | None = None, most: float = inf) -> Runner:
+    """The tasks of a selection, killed after so many reports of its progress."""
+    seen: list[Any] = []
+
+    def progress(step: Any) -> None:
+        seen.append(step)
+        if len(seen) > most:
+            raise KilledError
+
+    search = pl.StagedSearch(time_budget=budget, test_share=0.2, n_splits=2, directory=directory, progress=progress)
+    runner, held = search._runner(X, CLASSES)
+    with suppress(KilledError):
+        list(stages.run_stages(runner, held))
+    assert (len(seen) > most) is (most < inf)
+    return runner
+
+
+@pytest.mark.parametrize(("budget", "killed"), [(None, 60), (None, 150), (60.0, 100), (60.0, 300)])
+def test_a_killed_search_decides_as_if_nothing_had_happened(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, budget: float | None, killed: int
+) -> None:
+    """What is recalled happens when it happened: later trials, and the time that they took, decide nothing before."""
+    whole = planned(World(monkeypatch, 0.4), budget)
+    world = World(monkeypatch, 0.4)
+    planned(world, budget, tmp_path, killed)
+    spent = world.seconds
+    world = World(monkeypatch, 0.4)
+    again = planned(world, budget, tmp_path)
+    assert set(again.journal.trials) == set(whole.journal.trials)
+    assert again.splits == whole.splits
+    assert Winner.of(again).setting == Winner.of(whole).setting
+    if budget is not None:
+        assert world.seconds + spent <= budget
+
+
 def test_a_rung_on_which_only_baselines_saw_all_splits_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """A resumed search met it: baselines tried on more splits than any machine leave no machine to compare."""
     World(monkeypatch, 0.2)
     runner, held = pl.StagedSearch(time_budget=60.0, n_splits=2)._runner(X, CLASSES)
     size = runner.data.ladder.interclass(4)[0]
     runner.try_baselines(stages.Round("interclass", size), ["euclid"])
-    runner.splits["interclass", size] = 1
+    runner.splits.done(("interclass", size))
     stages.Interclass(runner, held, 4)._use_the_rest(size)
     assert runner.machines("interclass", size) == []

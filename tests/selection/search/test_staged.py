@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -124,9 +125,10 @@ def test_a_limit_keeps_all_positives_if_it_can(most: int) -> None:
     assert len(couples(pairs)) == len(pairs)
 
 
-def test_too_few_classes_are_refused_with_advice() -> None:
+@pytest.mark.parametrize("n_splits", [None, 1])
+def test_too_few_classes_are_refused_with_advice(n_splits: int | None) -> None:
     with pytest.raises(InputError, match=r"at least 4 classes with two examples.*PairSearch"):
-        pl.StagedSearch().fit(np.eye(6), [0, 0, 1, 1, 2, 3])
+        pl.StagedSearch(n_splits=n_splits).fit(np.eye(6), [0, 0, 1, 1, 2, 3])
 
 
 def test_a_test_share_that_leaves_too_few_classes_is_named() -> None:
@@ -296,6 +298,38 @@ def test_the_winner_comes_from_the_hardest_task_and_its_largest_set_that_has_a_r
     assert (winner.stage, winner.size, winner.result.eer) == ("interclass", Size(8, 5), 0.0)
 
 
+def test_a_rung_whose_second_split_failed_for_every_machine_has_no_winner() -> None:
+    journal = Journal(None, "")
+    known = [trial("pair", 9, 0.1), trial("interclass", 4, 0.2), replace(trial("interclass", 4, None), split=1)]
+    baseline = [replace(trial("interclass", 4, 0.3), setting=None, baseline="euclid", split=split) for split in (0, 1)]
+    journal.add([*known, *baseline], 1.0)
+    space, data = Space.of(["metric"], ["linear"], [1.0], []), development([5] * 20)
+    runner = Runner(space, data, journal, Clock(None), pl.evaluation.EER().scorer(), None, {}, None)
+    runner.splits.done(("interclass", Size(4, 5)), 1)
+    assert Winner.of(runner).stage == "pair"
+
+
+class OfTensors:
+    """A scorer that has no number for machines with the metric kernel."""
+
+    def __call__(self, model: Any, X: Any, y: Any) -> float:
+        if repr(getattr(model, "kernel", None)) == repr(pl.pair_kernel("metric")):
+            return float("nan")
+        return float(pl.evaluation.AUC().scorer()(model, X, y))
+
+
+def test_a_score_that_is_no_number_is_a_failed_trial(tmp_path: Path) -> None:
+    """It could be compared with nothing, came first or last by chance, and the journal could not be read again."""
+    options = {**SMALL, "bases": ["linear"], "weights": [], "scoring": OfTensors(), "directory": tmp_path}
+    found = [pl.StagedSearch(**options).fit(X, CLASSES) for _ in range(2)]
+    for search in found:
+        metric = [each for each in trials_of(search) if each.setting and each.setting.kernel == "metric"]
+        assert metric
+        assert {each.status for each in metric} == {"failed: its score is not a number"}
+        assert search.best_setting_.kernel == "tensor_metric"
+        assert np.isfinite(search.best_score_)
+
+
 # --------------------------------------------------------------------------- budget, kill, Ctrl-C
 
 
@@ -385,6 +419,10 @@ def test_a_second_ctrl_c_tests_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "the final fit was broken off, so nothing was tested" in search.record_["notes"]
 
 
+def _trial_lines(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: line[name] for name in line if name != "elapsed"} for line in lines[1:]]
+
+
 def test_machines_broken_off_before_the_splits_of_baselines_share_fewer(
     tmp_path: Path,
 ) -> None:
@@ -395,6 +433,8 @@ def test_machines_broken_off_before_the_splits_of_baselines_share_fewer(
     (tmp_path / NAME).write_text("".join(json.dumps(line) + "\n" for line in kept))
     search = pl.StagedSearch(**SMALL, directory=tmp_path)
     runner, held = search._runner(X, CLASSES)
+    for line in _trial_lines(kept):
+        assert runner.journal.tried(Trial.from_json(line).key, runner.clock)
     winner = Winner.of(runner)
     assert {result.n_splits for result in (winner.result, *winner.baselines)} == {1}
     search._finish(runner, held, [], interrupted=True)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pairlearn import loops
 from pairlearn.solvers.box import Box
 from pairlearn.solvers.clock import Clock
 from pairlearn.solvers.inner import burst
@@ -76,3 +79,34 @@ def test_a_burst_puts_nobody_aside_unless_told_to_and_notes_the_memory_it_takes(
             sub = subproblem(200, 1.0, 0.0, 3, constrained=True)
             Burst(1000, aside=aside).run(sub, 1e-9, Clock.start())
             assert (sub.Q.searched > 0) == aside
+
+
+@pytest.mark.parametrize(("constrained", "aside"), [(True, False), (True, True), (False, False)])
+def test_the_clock_is_looked_at_within_a_round(constrained: bool, aside: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sets of 10,000 pairs went on for seconds after the end. What was reached by then is feasible, and known."""
+    monkeypatch.setattr(burst, "BETWEEN_LOOKS", 200 * 5)
+    monkeypatch.setattr(burst, "LEAST", 10)
+    looks: list[bool] = []
+    monkeypatch.setattr(Clock, "expired", property(lambda self: looks.append(True) or len(looks) >= 3))
+    sub = subproblem(200, 1.0, 0.2, 3, constrained=constrained)
+    assert Burst(50, aside=aside).run(sub, 1e-9, Clock.start(1e9)) is Outcome.OUT_OF_TIME
+    assert 3 <= len(looks) <= 4
+    assert 0 < np.count_nonzero(sub.theta) <= 2 * 3 * 5
+    fresh = subproblem(200, 1.0, 0.2, 3, constrained=constrained)
+    np.testing.assert_allclose(sub.v, fresh.v - sub.Q.view @ sub.theta, atol=1e-9)
+
+
+@pytest.mark.parametrize(("budget", "most"), [(None, 5e8), (1e9, 5e7)])
+def test_between_two_looks_few_rates_are_moved(
+    budget: float | None, most: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    n, zero, moved = 10_000, np.zeros(10_000), []
+
+    def move(*given: Any) -> tuple[int, float]:
+        moved.append(n * given[-1])
+        return 0, 0.0
+
+    monkeypatch.setattr(loops.smo, "smo_pairs", move)
+    sub = Subproblem(Explicit(np.zeros((1, 1)), np.arange(n)), zero, zero, Box(zero, zero + 1, 0.0), True)
+    assert Burst(1000).run(sub, 1e-9, Clock.start(budget)) is Outcome.SOLVED
+    assert moved == [most]

@@ -15,13 +15,15 @@ from pairlearn.selection.labelled.runner import Result, Runner
 from pairlearn.selection.labelled.settings import Setting
 from pairlearn.selection.labelled.trials import Labelled, fit, judged
 from pairlearn.selection.search.clock import GROWTH
+from pairlearn.selection.search.ended import first_near, is_no_worse
 from pairlearn.selection.search.finish import CAUTION, MODEL
 from pairlearn.selection.search.trials import FAILURES
-from pairlearn.solvers.problem import Status
 from pairlearn.types import Floats
 
 RIVALS = 4
 """Baselines that are tested in any case: the best of the search."""
+FEWEST = 100
+"""Pairs below which no final fit is made in place of one that was broken off."""
 
 
 class Fitted(NamedTuple):
@@ -62,6 +64,18 @@ class Tested:
         return verdict_on(judgement.figure, own, worth, self.data[rows].units, "example", **told)
 
 
+def quarters(n_pairs: int) -> list[int]:
+    """So many pairs, a quarter of them, and so on.
+
+    >>> quarters(5000)
+    [5000, 1250, 312]
+    """
+    found = [n_pairs]
+    while found[-1] >= 4 * FEWEST:
+        found.append(found[-1] // 4)
+    return found
+
+
 def tail_seconds(runner: Runner, setting: Setting) -> float:
     """What final fit, test of the best baselines and refit of a setting are expected to take, with caution."""
     size = max((size for _, size, _ in runner.trials), default=0)
@@ -88,10 +102,15 @@ class Finish:
 
     def fit(self) -> Fitted:
         """On all development pairs, or on as many as there is time for; half of the time is the refit's."""
-        share = 1.0 if self.held is None else 0.5
-        return self._fitted(self.runner.data, share)
+        share, data = 1.0 if self.held is None else 0.5, self.runner.data
+        most = self._n_pairs(data, share)
+        found = first_near(self._fitted(data, share, n_pairs) for n_pairs in quarters(most))
+        if found.n_pairs < most:
+            self.runner.notes.append(f"fitted on {found.n_pairs:,} pairs: broken off far from its end on {most:,}")
+        return found
 
-    def _fitted(self, data: Labelled, share: float) -> Fitted:
+    def _n_pairs(self, data: Labelled, share: float) -> int:
+        """As many of these pairs as are expected to be learnt from in this share of the time that is left."""
         runner = self.runner
         left = runner.clock.left(runner.clock.budget)
         n_pairs = min(len(data), runner.max_pairs)
@@ -100,6 +119,11 @@ class Finish:
             n_pairs = max(2, min(n_pairs, int(n_pairs * (share * left / expected) ** (1.0 / GROWTH))))
             n_pairs = max(n_pairs, min(runner.sizes[0], len(data)))
             runner.notes.append(f"fitted on {n_pairs:,} of {len(data):,} pairs: no time for more")
+        return n_pairs
+
+    def _fitted(self, data: Labelled, share: float, n_pairs: int) -> Fitted:
+        runner = self.runner
+        left = runner.clock.left(runner.clock.budget)
         rows = np.random.default_rng((runner.seed, 7)).permutation(len(data))[:n_pairs]
         training = data[np.sort(rows)]
         seconds = None if left is None else max(1.0, share * left)
@@ -140,10 +164,10 @@ class Finish:
         if left is not None and self._refit_seconds > left:
             self.runner.notes.append("no time for a refit on everything: the model is the one that was tested")
             return tested
-        found = self._fitted(self.everything, 1.0)
-        status, gap = found.machine.fit_status_, found.machine.kkt_gap_
-        if status == Status.CONVERGED or gap <= tested.machine.kkt_gap_:
+        found = self._fitted(self.everything, 1.0, self._n_pairs(self.everything, 1.0))
+        if is_no_worse(found.machine, tested.machine):
             return found
+        status, gap = found.machine.fit_status_, found.machine.kkt_gap_
         self.runner.notes.append(
             f"the refit on everything stopped by {status} at KKT gap {gap:.2g}: the model is the one that was tested"
         )

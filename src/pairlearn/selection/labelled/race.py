@@ -62,7 +62,7 @@ def _first_look(runner: Runner, size: int) -> list[Setting]:
     runner.try_all(first[:1], size, 0, None, must=True)
     until = runner.clock.share(1.0 - LEAST_TAIL)
     _look(runner, first, size, until)
-    runner.splits_done.setdefault(("machine", size), 1)  # the first look counts however far it got
+    runner.splits_done.done(("machine", size))  # the first look counts however far it got
     looked = runner.machines(size)
     if not looked:
         reasons = sorted({trial.status for trial in runner.trials.values()})

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from pairlearn.evaluation.measures import PERCENT
-from pairlearn.evaluation.objectives.answers import Judgement
 from pairlearn.selection.labelled.finish import Finish, Fitted, Tested
 from pairlearn.selection.labelled.runner import Result, Runner
 from pairlearn.selection.labelled.settings import Setting
 from pairlearn.selection.labelled.tasks import UNSEEN
+from pairlearn.selection.search.record import beside, named, shown
 
 
 def record_of(
@@ -24,7 +23,7 @@ def record_of(
     return {
         "question": runner.question,
         "unseen": runner.unseen if isinstance(runner.unseen, str) else "own splits",
-        "objective": named(judgement),
+        "objective": named(judgement.figure),
         "data": described(runner, finish),
         "rungs": [_rung(runner, each) for each in runner.sizes if each <= size],
         "chosen": {**finish.setting.as_json(), "sentence": finish.setting.sentence, **_line(finish.winner)},
@@ -55,11 +54,6 @@ def use(runner: Runner, test: Tested, refit: Fitted | None, n_pairs: int) -> str
     return f"Use it: it was refitted on {refit.n_pairs:,} of {n_pairs:,} pairs{limit}."
 
 
-def named(judgement: Judgement) -> dict[str, Any]:
-    """What the search was asked for, by name."""
-    return {name: getattr(judgement.figure, name) for name in ("key", "name", "unit", "larger_is_better")}
-
-
 def described(runner: Runner, finish: Finish) -> dict[str, Any]:
     """How many pairs and examples there are."""
     pairs, held = finish.everything.pairs, finish.held
@@ -76,19 +70,8 @@ def validation(runner: Runner, finish: Finish) -> str:
     """What the pairs that chose the machine say of it: no verdict, since being chosen flatters."""
     figure = runner.judgement.figure
     what = UNSEEN.get(runner.unseen, "own splits") if isinstance(runner.unseen, str) else "own splits"
-    own = f"{finish.setting}, {figure.name} {shown(finish.winner, figure.unit)} on {what}"
-    if not finish.baselines:
-        return f"{own}; there was no baseline to compare with."
-    best = finish.baselines[0]
-    rival = f"best baseline {best.what}, {shown(best, figure.unit)}"
-    return f"{own}; {rival}. The machine was chosen by these pairs; others must judge it."
-
-
-def shown(result: Result, unit: str) -> str:
-    """The value with its limits, where there are any."""
-    ends = [result.value] if result.low is None or result.high is None else [result.value, result.low, result.high]
-    value, *limits = (f"{100 * end:.2f}" if unit == PERCENT else f"{end:.4g}" for end in ends)
-    return value + (" %" if unit == PERCENT else "") + (f" [{', '.join(limits)}]" if limits else "")
+    own = f"{finish.setting}, {figure.name} {shown(finish.winner, figure)} on {what}"
+    return own + beside(finish.baselines, figure, "pairs")
 
 
 def _rung(runner: Runner, size: int) -> dict[str, Any]:

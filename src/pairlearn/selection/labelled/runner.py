@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
+from pairlearn.errors import InputError
 from pairlearn.evaluation.objectives.answers import Judgement
 from pairlearn.evaluation.objectives.named import Question
 from pairlearn.pairs import Pairs
-from pairlearn.selection.labelled.journal import Journal
 from pairlearn.selection.labelled.rivals import Rival
 from pairlearn.selection.labelled.settings import Setting, Space
 from pairlearn.selection.labelled.tasks import VALIDATION_SHARE, splits
-from pairlearn.selection.labelled.trials import Kind, Labelled, Trial, What, averaged, kind_of, run_trial
-from pairlearn.selection.search.clock import Clock, expected_seconds
+from pairlearn.selection.labelled.trials import (
+    Key,
+    Kind,
+    Labelled,
+    Trial,
+    What,
+    averaged,
+    check_judged,
+    kind_of,
+    kinds_of,
+    run_trial,
+)
+from pairlearn.selection.search.clock import Clock
+from pairlearn.selection.search.journal import Memory
+from pairlearn.selection.search.results import Splits, best_first, means
 from pairlearn.selection.search.trials import SHORTEST_FIT
 from pairlearn.selection.splits import Split
 from pairlearn.words import counted
@@ -72,23 +85,38 @@ class Runner:
     rivals: dict[str, Rival]
     judgement: Judgement
     clock: Clock
-    journal: Journal
+    journal: Memory[Trial]
     max_pairs: int
     seed: int
     options: dict[str, Any]
     progress: Callable[[Step], None] | None = None
     notes: list[str] = field(default_factory=list)
-    trials: dict[tuple[What, int, int], Trial] = field(default_factory=dict)
-    splits_done: dict[tuple[Kind, int], int] = field(default_factory=dict)
+    splits_done: Splits = field(default_factory=Splits)
 
     # -- sets
 
     @cached_property
     def _splits(self) -> list[Split]:
-        """All splits that may be asked for; links have both labels in both halves of each."""
+        """All splits that may be asked for: those by which something can be judged.
+
+        Links have both labels in both halves of each.
+        """
         labels = self.data.labels if self.question == "link" else None
         found = splits(self.data.pairs, labels, self.unseen, VALIDATION_SHARE, MOST_SPLITS, self.seed)
-        return list(self._whole(found))
+        every, useful = list(self._whole(found)), list[Split]()
+        for split in every:
+            try:
+                check_judged(self.judgement, self.data.labels[split[1]])
+                useful.append(split)
+            except InputError as error:
+                reason = error
+        if not useful:
+            raise InputError(f"no split of the pairs can be judged: {reason}") from reason
+        if len(useful) < len(every):
+            self.notes.append(
+                f"{len(every) - len(useful)} of {counted(len(every), 'split')} cannot be judged: {reason}"
+            )
+        return useful
 
     @staticmethod
     def _whole(found: Iterator[Split]) -> Iterator[Split]:
@@ -132,20 +160,16 @@ class Runner:
 
     def try_all(self, what: Iterable[What], size: int, split: int, until: float | None, *, must: bool = False) -> bool:
         """Those that were not tried here; whether there was time for all. What `must` be known always runs."""
-        missing = [each for each in dict.fromkeys(what) if not self._known(each, size, split)]
-        late: list[What] = []
+        what, until = list(dict.fromkeys(what)), None if must else until
+        missing = self.untried(what, size, split)
         sets = self.sets(size, split) if missing else None
         for each in missing:
-            left = None if must else self.clock.left(until)
-            if left is not None and (left <= 0 or (self.expected(each, size) or 0.0) > left):
-                late.append(each)
-                continue
-            assert sets is not None
-            make = partial(self.model, each, sets[0], left, tol=ROUGH)
-            self.keep(run_trial(each, make, sets, self.judgement, size, split))
-            self.journal.add(self.trials[each, size, split], self.clock.elapsed)
-            if self.trials[each, size, split].broken_off:
-                late.append(each)
+            if sets is not None and self.clock.begins(self.expected(each, size) or 0.0, until):
+                make = partial(self.model, each, sets[0], self.clock.left(until), tol=ROUGH)
+                trial = run_trial(each, make, sets, self.judgement, size, split)
+                self.journal.add([trial], self.clock.elapsed)
+                self._report(trial)
+        late = self.untried(what, size, split)
         if late:
             names = ", ".join(map(str, late[:3])) + (", …" if len(late) > 3 else "")
             self.notes.append(f"{counted(size, 'pair')}: no time for {counted(len(late), 'trial')} ({names})")
@@ -155,16 +179,12 @@ class Runner:
         """These on one more split, which counts for their kinds if there was time for all of them."""
         done = self.try_all(what, size, split, until)
         for kind in {kind_of(each) for each in what} if done else ():
-            self.splits_done[kind, size] = max(self.n_counted(kind, size), split + 1)
+            self.splits_done.done((kind, size), split)
         return done
 
-    def _known(self, what: What, size: int, split: int) -> bool:
-        """Whether this process tried it, or one before it; what was broken off is tried again where there is time."""
-        before = self.journal.known(what, size, split)
-        if before is not None and not before.broken_off:
-            self.trials.setdefault((what, size, split), replace(before, what=what))
-        known = self.trials.get((what, size, split))
-        return known is not None and not known.broken_off
+    def untried(self, what: Iterable[What], size: int, split: int) -> list[What]:
+        """Those that were not tried here, or broken off before they told anything."""
+        return [each for each in what if not self.journal.tried((each, size, split), self.clock)]
 
     def average(self, mean: Setting, size: int) -> None:
         """The trials of a mean on every split that counts and that all its parts know."""
@@ -172,7 +192,9 @@ class Runner:
             parts = [self.trials.get((part, size, split)) for part in mean.parts]
             known = [part for part in parts if part is not None and part.tells and part.answers is not None]
             if len(known) == len(parts):
-                self.keep(averaged(mean, known, self.sets(size, split)[1], self.judgement))
+                trial = averaged(mean, known, self.sets(size, split)[1], self.judgement)
+                self.trials[trial.key] = trial
+                self._report(trial)
 
     def model(self, what: What, training: Labelled, seconds: float | None, **more: Any) -> Any:
         """A new machine that may take so many seconds, or a new baseline."""
@@ -181,9 +203,8 @@ class Runner:
         budget = None if seconds is None else max(SHORTEST_FIT, seconds)
         return self.space.machine(what, time_budget=budget, **self.options, **more)
 
-    def keep(self, trial: Trial) -> None:
-        """Note a trial and say how far the search is."""
-        self.trials[trial.what, trial.size, trial.split] = trial
+    def _report(self, trial: Trial) -> None:
+        """Say how far the search is."""
         if self.progress is not None:
             found = [each.value for each in self.trials.values() if each.size == trial.size and each.value is not None]
             pick = max if self.judgement.figure.larger_is_better else min
@@ -194,14 +215,14 @@ class Runner:
         """Seconds of one fit, from those of the same setting, else of its family; None if unknown."""
         if isinstance(what, Setting) and what.beside:
             return sum(self.expected(part, n_pairs) or 0.0 for part in what.parts)
-        own = [trial for trial in self.trials.values() if trial.score is not None]
-        exact = [(trial.size, trial.seconds) for trial in own if trial.what == what]
-        if isinstance(what, str) or exact:
-            return expected_seconds(exact, n_pairs)
-        alike = [t for t in own if isinstance(t.what, Setting) and t.what.family == what.family]
-        return expected_seconds([(trial.size, trial.seconds) for trial in alike], n_pairs)
+        return self.journal.expected(kinds_of(what), n_pairs)
 
     # -- results
+
+    @property
+    def trials(self) -> dict[Key, Trial]:
+        """Every trial so far."""
+        return self.journal.trials
 
     @property
     def learnt(self) -> bool:
@@ -209,8 +230,8 @@ class Runner:
         return any(trial.tells and not isinstance(trial.what, str) for trial in self.trials.values())
 
     def n_counted(self, kind: Kind, size: int) -> int:
-        """How many splits count, from the first on: one that was broken off tells of those alone that are quick."""
-        return self.splits_done.get((kind, size), 1)
+        """How many splits count, from the first on."""
+        return self.splits_done.counted((kind, size))
 
     def score(self, setting: Setting, size: int) -> float:
         """Mean score over the splits that count and that a setting was tried on; −∞ where one told nothing."""
@@ -221,14 +242,9 @@ class Runner:
 
     def results(self, kind: Kind, size: int) -> list[Result]:
         """Means over the splits that count, best first; only what told something on as many of them as any other."""
-        found: dict[What, list[Trial]] = {}
-        for (what, of, split), trial in self.trials.items():
-            counts = of == size and kind_of(what) == kind and split < self.n_counted(kind, size)
-            if counts and trial.tells:
-                found.setdefault(what, []).append(trial)
-        most = max(map(len, found.values()), default=0)
-        means = [mean_result(those) for those in found.values() if len(those) == most]
-        return sorted(means, key=lambda each: (-each.score, getattr(each.what, "C", 0.0), str(each.what)))
+        tried = [trial for trial in self.trials.values() if trial.size == size and kind_of(trial.what) == kind]
+        n_splits = self.n_counted(kind, size)
+        return best_first((trial for trial in tried if trial.split < n_splits), mean_result)
 
     def machines(self, size: int) -> list[Result]:
         """Results of settings, best first."""
@@ -252,12 +268,6 @@ def is_grid(pairs: Pairs) -> bool:
 
 def mean_result(trials: Sequence[Trial]) -> Result:
     """Means over splits; limits are means of the limits, too wide rather than too narrow."""
-
-    def mean(name: str) -> float:
-        return float(np.mean([getattr(trial, name) for trial in trials]))
-
-    limited = all(trial.low is not None for trial in trials)
-    low, high = (mean("low"), mean("high")) if limited else (None, None)
     slope = float(np.exp(np.mean(np.log([trial.slope for trial in trials]))))
     seconds = float(np.sum([trial.seconds for trial in trials]))
-    return Result(trials[0].what, mean("score"), mean("value"), low, high, slope, seconds, len(trials))
+    return Result(trials[0].what, slope=slope, seconds=seconds, n_splits=len(trials), **means(trials))

@@ -20,15 +20,15 @@ from pairlearn.machines.pair_svr import check_targets
 from pairlearn.pairs import Pairs, as_pairs, check_labels
 from pairlearn.selection.drawing import check_whole
 from pairlearn.selection.labelled.finish import Finish
-from pairlearn.selection.labelled.journal import Journal, fingerprint
 from pairlearn.selection.labelled.race import run_race
 from pairlearn.selection.labelled.record import record_of
 from pairlearn.selection.labelled.rivals import rivals_of
 from pairlearn.selection.labelled.runner import Runner, Step
 from pairlearn.selection.labelled.settings import Space
 from pairlearn.selection.labelled.tasks import check_unseen, splits
-from pairlearn.selection.labelled.trials import Labelled
+from pairlearn.selection.labelled.trials import Labelled, Trial, check_judged
 from pairlearn.selection.search.clock import Clock
+from pairlearn.selection.search.journal import Memory, fingerprint
 from pairlearn.types import Floats, Ints
 
 RECORD = "selection.json"
@@ -123,7 +123,7 @@ class PairSearch(BaseEstimator):
         everything = Labelled(pairs, _known(self.question, y, pairs))
         check_unseen(pairs, self.unseen)
         judgement = judgement_named(self.objective, self.question)
-        judgement.check(everything.labels)
+        check_judged(judgement, everything.labels)
         data, held = self._set_aside(everything)
         if held is not None:
             _check_held(judgement, held)
@@ -171,8 +171,10 @@ class PairSearch(BaseEstimator):
         options = {"memory_budget": self.memory_budget, "random_state": self.random_state}
         names = "question unseen objective machines kernels bases Cs max_pairs random_state"
         own = [getattr(self, name) for name in names.split()]
-        journal = Journal(self.directory, fingerprint(data, own, self.directory))
-        clock.add(journal.spent)
+        mark = fingerprint((data.parts, own), self.directory)
+        path = None if self.directory is None else Path(self.directory) / f"pairs-{mark}.jsonl"
+        journal = Memory(path, mark, Trial.from_line, Trial.as_line)
+        clock.spent = journal.spent
         limits = (self.max_pairs, self.random_state, options, self.progress)
         return Runner(data, self.question, self.unseen, space, rivals, judgement, clock, journal, *limits)
 
@@ -180,6 +182,7 @@ class PairSearch(BaseEstimator):
         self, runner: Runner, held: Labelled | None, everything: Labelled, size: int, interrupted: bool
     ) -> None:
         """Fit the winner, test it, fit it on everything, and write down how it was found."""
+        runner.clock.reach(runner.clock.spent)
         winner = runner.machines(size)[0]
         finish = Finish(runner, winner, runner.rivals_at(size), held, everything)
         tested = finish.fit()
@@ -210,7 +213,7 @@ class PairSearch(BaseEstimator):
 def _check_held(judgement: Judgement, held: Labelled) -> None:
     """Refuse a final test that could judge nothing, before anything is learnt."""
     try:
-        judgement.check(held.labels)
+        check_judged(judgement, held.labels)
     except InputError as error:
         raise InputError(
             f"of the {len(held):,} pairs set aside for the final test {error}, or another test_share"

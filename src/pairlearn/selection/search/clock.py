@@ -17,15 +17,30 @@ def now() -> float:
 
 
 class Clock:
-    """Seconds of a search, those before a resumption included; `budget` None, like infinity, is without end."""
+    """Seconds of a search; `budget` None, like infinity, is without end.
+
+    `spent` are the seconds of processes before this one. A search that goes on follows its plan again, and what it
+    recalls happens when it happened (`reach`), so that it decides as it did; new work comes after all of it (`begins`).
+    """
 
     def __init__(self, budget: float | None) -> None:
         self.budget = None if budget == inf else budget
+        self.spent = 0.0
         self._began = now()
 
-    def add(self, seconds: float) -> None:
-        """Count seconds that were spent before, by a process that was killed."""
-        self._began -= seconds
+    def reach(self, seconds: float) -> None:
+        """Be at this second at least."""
+        self._began -= max(0.0, seconds - self.elapsed)
+
+    def begins(self, expected: float, until: float | None) -> bool:
+        """Whether new work that takes so long is expected to end by then; if so, it is after all that was spent."""
+        if self._ends(expected, until):
+            self.reach(self.spent)
+        return self._ends(expected, until)
+
+    def _ends(self, expected: float, until: float | None) -> bool:
+        left = self.left(until)
+        return left is None or 0.0 < left >= expected
 
     @property
     def elapsed(self) -> float:

@@ -95,7 +95,8 @@ class Development:
         codes = class_codes(classes, count_examples(table))
         if square and table.shape != (len(codes), len(codes)):
             raise InputError(f"a precomputed base needs the matrix of all {len(codes)} examples, got {table.shape}")
-        splits = _default_splits(_count_useful(codes)) if n_splits is None else n_splits
+        useful = _count_useful(codes)
+        splits = _default_splits(useful) if n_splits is None else n_splits
         return cls(table, codes, seed, splits, max_examples, max_pairs, square, feature_names(X))
 
     # -- who is drawn

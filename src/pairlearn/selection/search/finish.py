@@ -22,6 +22,7 @@ from pairlearn.evaluation import Scores
 from pairlearn.examples import take_examples
 from pairlearn.machines.pair_svc import PairSVC
 from pairlearn.selection.search.development import FEWEST_CLASSES, Development, Training, pairs_of
+from pairlearn.selection.search.ended import first_near, is_no_worse
 from pairlearn.selection.search.runner import Runner
 from pairlearn.selection.search.settings import Setting, baselines_of
 from pairlearn.selection.search.sizes import Size
@@ -132,8 +133,20 @@ class Finish:
         place = self._first_place(sizes)
         # The first fit may take the time of the refit too: a model that converged comes before one of more classes.
         alone = self.tail(sizes[place])._replace(refit=0.0)
-        found = self._fitted(self.runner.data, sizes[place], self._until(alone))
-        for size in sizes[place + 1 :]:
+        until = self._until(alone)
+        found = first_near(self._fitted(self.runner.data, size, until) for size in reversed(sizes[: place + 1]))
+        if found.size == sizes[place]:
+            found = self._climbed(found, sizes[place + 1 :])
+        else:
+            self.runner.notes.append(f"final fit on {found.size}: broken off far from its end on {sizes[place]}")
+        if found.machine.fit_status_ != Status.CONVERGED:
+            machine = found.machine
+            self.runner.notes.append(f"final fit stopped by {machine.fit_status_} at KKT gap {machine.kkt_gap_:.2g}")
+        return found
+
+    def _climbed(self, found: Fitted, sizes: list[Size]) -> Fitted:
+        """The fit on the largest of these sets that there is time for and that converges, in place of a smaller one."""
+        for size in sizes:
             if found.machine.fit_status_ == Status.INTERRUPTED:
                 break
             if not self._affordable(self.tail(size)):
@@ -143,9 +156,6 @@ class Finish:
             if larger.machine.fit_status_ != Status.CONVERGED:
                 break  # the smaller one that did converge is the better promise
             found = larger
-        if found.machine.fit_status_ != Status.CONVERGED:
-            machine = found.machine
-            self.runner.notes.append(f"final fit stopped by {machine.fit_status_} at KKT gap {machine.kkt_gap_:.2g}")
         return found
 
     def _first_place(self, sizes: list[Size]) -> int:
@@ -243,7 +253,7 @@ class Finish:
             wider = [each for each in wider if CAUTION * self._seconds(each) <= left]
         if wider:
             found = self._fitted(self.held.everything, wider[-1], runner.clock.budget)
-            if found.machine.fit_status_ == Status.CONVERGED or found.machine.kkt_gap_ <= tested.machine.kkt_gap_:
+            if is_no_worse(found.machine, tested.machine):
                 return found
         runner.notes.append("no time for a refit on all classes: the model is the one that was tested")
         return tested

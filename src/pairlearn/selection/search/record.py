@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pairlearn.evaluation import Scores, equal_error_rate
+from pairlearn.evaluation.figures import Figure
 from pairlearn.evaluation.intervals import Options, best_sample
 from pairlearn.evaluation.measures import PERCENT, Measure
 from pairlearn.machines.pair_svc import PairSVC
@@ -38,10 +39,11 @@ class Winner:
 
         Of rungs on which everything was tried that was meant to be; of any, where the search was broken off before.
         """
-        machines = [trial for trial in runner.journal.trials.values() if trial.setting is not None and trial.tells]
-        reached = {place for place in runner.splits if runner.machines(*place)}
-        reached = reached or {(trial.stage, trial.size) for trial in machines if trial.split == 0}
-        stage, size = max(reached, key=lambda rung: (STAGES.index(rung[0]), rung[1].n_examples))
+        places = {(trial.stage, trial.size) for trial in runner.journal.trials.values() if trial.setting is not None}
+        reached = {place for place in places if runner.machines(*place)}
+        stage, size = max(
+            reached.intersection(runner.splits) or reached, key=lambda rung: (STAGES.index(rung[0]), rung[1].n_examples)
+        )
         return cls(
             stage, size, runner.machines(stage, size)[0], runner.baselines(stage, size), measure_of(runner.scoring)
         )
@@ -59,14 +61,8 @@ class Winner:
     @property
     def validation(self) -> str:
         """What the classes that chose the machine say of it: no verdict, since being chosen flatters."""
-        own = f"{self.setting}, {self.stage} {self.measure.name} {_shown(self.result, self.measure)}"
-        if not self.baselines:
-            return f"{own}; there was no baseline to compare with."
-        best = self.baselines[0]
-        return (
-            f"{own}; best baseline {best.what}, {_shown(best, self.measure)}. The machine was chosen by these classes; "
-            "others must judge it."
-        )
+        own = f"{self.setting}, {self.stage} {self.measure.name} {shown(self.result, self.measure)}"
+        return own + beside(self.baselines, self.measure, "classes")
 
 
 def record_of(
@@ -91,17 +87,26 @@ def record_of(
     }
 
 
-def named(measure: Measure) -> dict[str, Any]:
+def named(objective: Measure | Figure) -> dict[str, Any]:
     """What the search was asked for, by name."""
-    return {name: getattr(measure, name) for name in ("key", "name", "unit", "larger_is_better")}
+    return {name: getattr(objective, name) for name in ("key", "name", "unit", "larger_is_better")}
 
 
-def _shown(result: Result[Any], measure: Measure) -> str:
-    """The objective with its limits over the tested classes, where there are any."""
-    percent = measure.unit == PERCENT
+def shown(result: Any, objective: Measure | Figure) -> str:
+    """The objective with its limits, where there are any."""
+    percent = objective.unit == PERCENT
     ends = [result.value] if result.low is None or result.high is None else [result.value, result.low, result.high]
-    value, *limits = (f"{100 * end:.2f}" if percent else f"{end:.4f}" for end in ends)
+    value, *limits = (f"{100 * end:.2f}" if percent else f"{end:.4g}" for end in ends)
     return value + (" %" if percent else "") + (f" [{', '.join(limits)}]" if limits else "")
+
+
+def beside(baselines: Sequence[Any], objective: Measure | Figure, judges: str) -> str:
+    """How the best baseline did by the same classes or pairs, and that these are no judges any more."""
+    if not baselines:
+        return "; there was no baseline to compare with."
+    best = baselines[0]
+    rival = f"; best baseline {best.what}, {shown(best, objective)}."
+    return f"{rival} The machine was chosen by these {judges}; others must judge it."
 
 
 def test_record(systems: Mapping[str, Scores], skipped: Mapping[str, str], measure: Measure) -> dict[str, Any] | None:
@@ -156,7 +161,7 @@ def _stage(runner: Runner, outcome: StageOutcome) -> dict[str, Any]:
         "rungs": [
             {
                 **asdict(size),
-                "splits": runner.splits.get((outcome.task, size), 1),
+                "splits": runner.splits.counted((outcome.task, size)),
                 "results": [_line(result) for result in results],
             }
             for size, results in outcome.rungs.items()

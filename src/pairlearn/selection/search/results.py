@@ -7,13 +7,14 @@ drops what is clearly bad. Within the interclass task a smaller set is a smaller
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from pairlearn.selection.search.ended import Ended
 from pairlearn.selection.search.settings import Family, Setting
 from pairlearn.selection.search.trials import Trial
 
@@ -23,6 +24,8 @@ EASY = 0.01
 """Equal error rates below this are equally good in the pruning: few test pairs do not tell them apart."""
 
 What = TypeVar("What", bound=Setting | str, covariant=True)
+Tried = TypeVar("Tried", bound=Ended)
+Mean = TypeVar("Mean", bound=Any)
 
 
 @dataclass(frozen=True)
@@ -43,29 +46,48 @@ class Result(Generic[What]):
     value: float = float("nan")
 
 
-def mean_results(trials: Iterable[Trial]) -> list[Result[Any]]:
-    """Means over the splits of one rung, best score first; only what told something on as many splits as any other.
+class Splits(dict[tuple[Any, Any], int]):
+    """How many splits of a place count, from the first on: on each of them all was tried that was meant to be.
+
+    One that was broken off would tell of those alone that are quick. Of a place where none is done the first counts.
+    """
+
+    def counted(self, place: tuple[Any, Any]) -> int:
+        """How many splits count."""
+        return self.get(place, 1)
+
+    def done(self, place: tuple[Any, Any], split: int = 0) -> None:
+        """All was tried on this split."""
+        self[place] = max(self.counted(place), split + 1)
+
+
+def best_first(trials: Iterable[Tried], mean: Callable[[Sequence[Tried]], Mean]) -> list[Mean]:
+    """Means over splits, best score first; only of what told something on as many splits as any other.
 
     A setting that failed or had no time on some split would otherwise be compared on easier classes than the rest.
     Equal scores: the machine that is more regular first, then by name, so that the order is always the same.
     """
-    found: dict[Setting | str, list[Trial]] = {}
+    found: dict[Any, list[Tried]] = {}
     for trial in trials:
         if trial.tells:
             found.setdefault(trial.what, []).append(trial)
     most = max(map(len, found.values()), default=0)
-    means = [_mean(what, those) for what, those in found.items() if len(those) == most]
+    means = [mean(those) for those in found.values() if len(those) == most]
     return sorted(means, key=lambda result: (-result.score, getattr(result.what, "C", 0.0), str(result.what)))
 
 
-def _mean(what: Setting | str, trials: Sequence[Trial]) -> Result[Any]:
-    def mean(name: str) -> float:
-        return float(np.mean([getattr(trial, name) for trial in trials]))
-
+def means(trials: Sequence[Any], *names: str) -> dict[str, Any]:
+    """What every result has, and the means of these figures; limits only where every trial has them."""
     limited = all(trial.low is not None for trial in trials)
-    low, high = (mean("low"), mean("high")) if limited else (None, None)
+    found = {name: float(np.mean([getattr(trial, name) for trial in trials])) for name in ("score", "value", *names)}
+    ends = {name: float(np.mean([getattr(trial, name) for trial in trials])) for name in ("low", "high") if limited}
+    return {"low": None, "high": None, **found, **ends}
+
+
+def mean_result(trials: Sequence[Trial]) -> Result[Any]:
+    """Mean of the trials of one machine or baseline."""
     seconds = float(np.sum([trial.seconds for trial in trials]))
-    return Result(what, mean("score"), mean("eer"), seconds, len(trials), low, high, mean("value"))
+    return Result(trials[0].what, seconds=seconds, n_splits=len(trials), **means(trials, "eer"))
 
 
 # --------------------------------------------------------------------------- pruning

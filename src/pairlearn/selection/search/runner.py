@@ -19,11 +19,11 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from pairlearn.linalg.threads import blas_threads
-from pairlearn.selection.search.clock import Clock, expected_seconds
+from pairlearn.selection.search.clock import Clock
 from pairlearn.selection.search.development import Development, Rung
 from pairlearn.selection.search.journal import Journal
 from pairlearn.selection.search.preparation import Preparation
-from pairlearn.selection.search.results import Result, mean_results
+from pairlearn.selection.search.results import Result, Splits, best_first, mean_result
 from pairlearn.selection.search.settings import Family, Setting, Space, baselines_of, plain_name
 from pairlearn.selection.search.sizes import Size, Stage
 from pairlearn.selection.search.trials import FAILURES, BaselineFit, MachinePath, Scorer, Trial, ViewFits
@@ -79,7 +79,8 @@ class Runner:
     """Runs what was not tried before, and gives the results of everything that was.
 
     The journal is its only memory of trials: what is in there is not run again, whether this process tried it or one
-    that was killed yesterday. `splits` are those of each rung on which everything that was meant to be tried was.
+    that was killed yesterday; only what was broken off is. `splits` counts those of each rung on which everything that
+    was meant to be tried was.
     """
 
     space: Space
@@ -91,7 +92,7 @@ class Runner:
     options: dict[str, Any]
     progress: Callable[[Step], None] | None
     notes: list[str] = field(default_factory=list)
-    splits: dict[tuple[Stage, Size], int] = field(default_factory=dict)
+    splits: Splits = field(default_factory=Splits)
 
     def __post_init__(self) -> None:
         self.prepared = Preparation(self.space, self.data)
@@ -135,10 +136,9 @@ class Runner:
         return self.space.precomputed or not self.untried(this, names)
 
     def untried(self, this: Round, what: Sequence[Any]) -> list[Any]:
-        """Those of these settings or baselines that were not tried in this round."""
-        return [
-            each for each in dict.fromkeys(what) if (this.stage, this.size, this.split, each) not in self.journal.trials
-        ]
+        """Those of these settings or baselines that were not tried in this round, or broken off before they told."""
+        place = (this.stage, this.size, this.split)
+        return [each for each in dict.fromkeys(what) if not self.journal.tried((*place, each), self.clock)]
 
     def _rung(self, this: Round) -> Rung:
         """The sets of a round, kept until those of another are asked for."""
@@ -161,10 +161,9 @@ class Runner:
 
     def _can_start(self, this: Round, family: Family) -> bool:
         """Whether the baselines that a family starts from can be cross-fitted in time."""
-        left = self.clock.left(this.until)
-        if this.must or left is None or family.start is None or self.prepared.has(this, family.start):
+        if this.must or family.start is None or self.prepared.has(this, family.start):
             return True
-        return self.expected_start(family.start, self.data.n_pairs(this.size)) <= left
+        return self.clock.begins(self.expected_start(family.start, self.data.n_pairs(this.size)), this.until)
 
     def _rungs_by_start(self, rung: Rung, families: Families) -> dict[str | None, Rung]:
         """The rung itself for plain machines, and with scores of baselines for those that start from them."""
@@ -198,16 +197,16 @@ class Runner:
 
     def _in_time(self, this: Round, jobs: Sequence[Job], left_out: list[Job]) -> Iterator[Job]:
         """The jobs that are expected to end in time, each with the seconds that it may take."""
+        until = None if this.must else this.until
         for place, job in enumerate(jobs):
-            left = self.clock.left(this.until)
-            expected = self._expected_job(job)
-            if left is not None and not this.must and (left <= 0 or expected > left):
+            if not self.clock.begins(self._expected_job(job), until):
                 left_out.append(job)
-            elif left is None or this.must or not isinstance(job, MachinePath):
-                yield job
-            else:
+                continue
+            left = self.clock.left(until)
+            if left is not None and isinstance(job, MachinePath):
                 part = 2.0 * left * effective_n_jobs(self.n_jobs) / (len(jobs) - place)
-                yield replace(job, seconds=left if len(job.Cs) == 1 else min(left, part))
+                job = replace(job, seconds=left if len(job.Cs) == 1 else min(left, part))
+            yield job
 
     def _expected_job(self, job: Job) -> float:
         what = job.settings if isinstance(job, ViewFits) else (job.what,)
@@ -232,8 +231,8 @@ class Runner:
 
     def results(self, stage: Stage, size: Size) -> list[Result[Any]]:
         """Means over the splits of machines and baselines, best first; a split that was broken off does not count."""
-        n_splits = self.splits.get((stage, size), 1)
-        return mean_results(trial for trial in self._trials(stage, size) if trial.split < n_splits)
+        n_splits = self.splits.counted((stage, size))
+        return best_first((trial for trial in self._trials(stage, size) if trial.split < n_splits), mean_result)
 
     def machines(self, stage: Stage, size: Size) -> list[Result[Setting]]:
         """Results of machines, best first."""
@@ -247,20 +246,16 @@ class Runner:
 
     def expected(self, what: Setting | str, n_pairs: int) -> float | None:
         """Seconds of one trial, from those of the same setting, else of its family, else of all; None if unknown."""
-        known = self.journal.seconds
         if isinstance(what, Setting) and what.quick and not what.views:
             what = what.quick
         views = parts_of(what) if isinstance(what, str) else what.views
         if views:
-            own = known.get(self.space.on_score(what) if isinstance(what, str) else what)
-            found = expected_seconds(own or known.get(Part, []), n_pairs, growth=BY_VIEWS)
-            found = found if found is None or len(views) > 1 or not isinstance(what, str) else LONE * found
-        elif isinstance(what, str):
-            growth = BY_PAIRS if plain_name(what) in SLOW else BY_ROWS
-            found = expected_seconds(known.get(what, []), n_pairs, growth)
-        else:
-            found = expected_seconds(known.get(what) or known.get(what.family) or known.get(Setting, []), n_pairs)
-        return None if found is None else self.journal.pace * found
+            setting = self.space.on_score(what) if isinstance(what, str) else what
+            found = self.journal.expected((setting, Part), n_pairs, BY_VIEWS)
+            return LONE * found if found is not None and len(views) == 1 and isinstance(what, str) else found
+        if isinstance(what, str):
+            return self.journal.expected((what,), n_pairs, BY_PAIRS if plain_name(what) in SLOW else BY_ROWS)
+        return self.journal.expected((what, what.family, Setting), n_pairs)
 
     def expected_start(self, start: str | None, n_pairs: int) -> float:
         """Seconds of cross-fitting what a family starts from: without end where a baseline was never tried."""

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import pickle
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-import joblib
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,7 +21,7 @@ from pairlearn.selection.representations import Representations
 from pairlearn.selection.search.clock import Clock
 from pairlearn.selection.search.development import Development
 from pairlearn.selection.search.finish import Finish, Held, set_aside
-from pairlearn.selection.search.journal import Journal
+from pairlearn.selection.search.journal import Journal, fingerprint
 from pairlearn.selection.search.record import Winner, record_of, test_record
 from pairlearn.selection.search.runner import Runner, Step
 from pairlearn.selection.search.settings import BASES, CS, KERNELS, WEIGHTS, Space
@@ -170,7 +168,7 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
         everything = Development.of(X, y, self.random_state, *limits, square=space.precomputed)
         data, held = set_aside(everything, self.test_share, self.n_splits)
         journal = Journal(self.directory, self._fingerprint(data, space, spans))
-        clock.add(journal.spent)
+        clock.spent = journal.spent
         options = {"memory_budget": self.memory_budget, "random_state": self.random_state}
         space = space.on(data.examples)
         return Runner(space, data, journal, clock, self._scorer, self.n_jobs, options, self.progress), held
@@ -180,18 +178,11 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
         names = ("kernels", "bases", "Cs", "weights", "_scorer", "max_examples", "max_pairs", "random_state")
         # Where one representation ends and the next begins: names and joint table may be the same.
         own = [getattr(self, name) for name in names] + ([space.stack, list(spans.items())] if space.several else [])
-        try:
-            return str(joblib.hash((data.examples, data.codes, data.n_splits, own)))
-        except (AttributeError, TypeError, pickle.PicklingError) as error:
-            if self.directory is None:
-                return ""
-            raise InputError(
-                f"a selection that can go on needs kernels and scorers that can be pickled ({error}); define "
-                "functions in a module, or leave directory out"
-            ) from error
+        return fingerprint((data.examples, data.codes, data.n_splits, own), self.directory)
 
     def _finish(self, runner: Runner, held: Held | None, outcomes: list[StageOutcome], interrupted: bool) -> None:
         """Find the winner, fit it, test it, fit it on all classes, and write down how it was found."""
+        runner.clock.reach(runner.clock.spent)
         winner = Winner.of(runner)
         if not any(outcome.task == winner.stage for outcome in outcomes):  # broken off within this stage
             reached = {winner.size: runner.results(winner.stage, winner.size)}

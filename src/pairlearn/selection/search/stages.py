@@ -107,9 +107,10 @@ def pair_stage(runner: Runner) -> StageOutcome:
     space, rungs = runner.space, dict[Size, list[Result[Setting]]]()
     sizes, until = runner.data.ladder.pair(), runner.clock.share(SHARES["pair"])
     first = [family.at(space.middle) for family in space.families]
-    runner.try_machines(Round("pair", sizes[0], must=True), first[:1])
-    runner.try_machines(Round("pair", sizes[0], until=runner.clock.share(FIRST_LOOK_SHARE)), first)
-    looked = promising(runner.machines("pair", sizes[0]))
+    look = Round("pair", sizes[0], until=runner.clock.share(FIRST_LOOK_SHARE))
+    runner.try_machines(replace(look, must=True), first[:1])
+    runner.try_machines(look, first)
+    looked = promising(runner.machines("pair", sizes[0])) + runner.untried(look, first)
     trying = space.around(dict.fromkeys(setting.family for setting in looked))
     for size in sizes:
         runner.try_machines(Round("pair", size, until=until), trying)
@@ -280,7 +281,7 @@ class Interclass:
         alone = self._alone(size)[:1]
         if not runner.try_machines(this, [*alone, *self._affordable_views(size)]):
             return False
-        runner.splits[HARDEST, size] = 1
+        runner.splits.done((HARDEST, size))
         for split in range(1, runner.data.n_splits):
             until = runner.clock.share_of_rest(VIEWS_SHARE)
             if not self._split(Round(HARDEST, size, split, until), [*alone, *self._best_views(size)], names):
@@ -341,7 +342,7 @@ class Interclass:
             for family in leading:
                 runner.try_machines(this, space.started([family], self._best_start(size)))
         runner.try_machines(this, [setting for setting in settings if setting.family in leading])
-        runner.splits.setdefault((HARDEST, size), 1)
+        runner.splits.done((HARDEST, size))
         racers = one_per_family(each for each in promising(runner.machines(HARDEST, size)) if not each.quick)[:RACERS]
         self._race(size, [*racers, *alone[:1]], names)
         return self._better(size)
@@ -358,7 +359,7 @@ class Interclass:
         this = Round(HARDEST, size, until=until)
         if not (runner.try_baselines(this, names) and runner.try_machines(this, [*settings, *alone])):
             return False
-        runner.splits.setdefault((HARDEST, size), 1)
+        runner.splits.done((HARDEST, size))
         self._race(size, [*settings, *alone], names)
         return True
 
@@ -373,8 +374,7 @@ class Interclass:
         """One more split, which counts if there was time for all of it."""
         done = self.runner.try_baselines(this, names) and self.runner.try_machines(this, settings)
         if done:
-            done_before = self.runner.splits.get((HARDEST, this.size), 0)
-            self.runner.splits[HARDEST, this.size] = max(done_before, this.split + 1)
+            self.runner.splits.done((HARDEST, this.size), this.split)
         return done
 
     def _use_the_rest(self, size: Size) -> None:
@@ -382,7 +382,9 @@ class Interclass:
         runner, in_time = self.runner, True
         while machines := runner.machines(HARDEST, size):
             leader = machines[0].what
-            near = runner.untried(Round(HARDEST, size), runner.space.neighbours(leader)) if in_time else []
+            # Not `untried`: what was tried on the first split alone, before a kill, has to see the others too.
+            around = runner.space.neighbours(leader) if in_time else []
+            near = [each for each in around if (HARDEST, size, 0, each) not in runner.journal.trials]
             if near:
                 rounds = [self._round(size, split, least=END) for split in range(runner.splits[HARDEST, size])]
                 in_time = all(runner.try_machines(this, near) for this in rounds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -20,9 +20,10 @@ from pairlearn.kernels import Gram
 from pairlearn.machines.pair_svc import PairSVC
 from pairlearn.selection.search.clock import now
 from pairlearn.selection.search.development import Rung
+from pairlearn.selection.search.ended import Ended
 from pairlearn.selection.search.settings import Family, Setting, Space
 from pairlearn.selection.search.sizes import STAGES, Size, Stage
-from pairlearn.selection.search.whitened.names import name_of
+from pairlearn.selection.search.whitened.names import Part, name_of
 from pairlearn.solvers.problem import Status
 from pairlearn.types import Floats
 
@@ -30,16 +31,16 @@ Scorer = Callable[[Any, Any, Any], float]
 eer = EER().scorer()
 FAILURES = (InputError, MemoryError, np.linalg.LinAlgError)
 """What a setting may do without ending the search: it is noted as a failed trial."""
+NO_NUMBER = "its score is not a number"
+"""Why a trial failed that could be compared with nothing."""
 FITTED = "fitted"
 """Status of what has no gap to close."""
 SHORTEST_FIT = 0.1
 """Seconds that every fit gets, however little time is left: enough for one outer step."""
-NEAR = 0.1
-"""Largest KKT gap of a fit whose error rate says something of its setting: a tenth of the margin."""
 
 
 @dataclass(frozen=True)
-class Trial:
+class Trial(Ended):
     """What one fit showed: of a machine (`setting`) or of a baseline (its name), the other one is None.
 
     `eer`, `value` (of the objective) and `score` (the same, larger = better) are None where the fit failed, and
@@ -72,6 +73,8 @@ class Trial:
     def on(cls, rung: Rung, what: Setting | str, *, status: str, **shown: Any) -> Trial:
         """The trial of a setting or of a baseline, by name, on this rung."""
         setting, baseline = (None, what) if isinstance(what, str) else (what, None)
+        if np.isnan(shown.get("score") or 0.0):
+            status, shown = f"failed: {NO_NUMBER}", {"seconds": shown["seconds"]}
         rest = {"eer": None, "score": None, "seconds": 0.0, "n_pairs": len(rung.training), **shown}
         return cls(rung.stage, rung.size, rung.split, setting, baseline, status=status, **rest)
 
@@ -86,11 +89,6 @@ class Trial:
         return self.eer is not None
 
     @property
-    def tells(self) -> bool:
-        """Whether its error rate is that of its setting: a fit broken off early has lost nothing, it was not played."""
-        return self.succeeded and (self.gap is None or self.status == Status.CONVERGED or self.gap <= NEAR)
-
-    @property
     def what(self) -> Setting | str:
         """The setting, or the name of the baseline."""
         if self.setting is not None:
@@ -102,6 +100,19 @@ class Trial:
     def key(self) -> tuple[Stage, Size, int, Setting | str]:
         """What was tried, where."""
         return self.stage, self.size, self.split, self.what
+
+    @property
+    def n_trained(self) -> int:
+        """Pairs that it learnt from."""
+        return self.n_pairs
+
+    @property
+    def kinds(self) -> tuple[Hashable, ...]:
+        """What its seconds tell something of: itself, its family and all machines, or all single views."""
+        if self.setting is None or not self.setting.quick:
+            return (self.what,) if self.setting is None else (self.what, self.setting.family, Setting)
+        # Baselines and views as machines take a moment: their seconds tell nothing of others.
+        return (self.what, Part) if len(self.setting.views) == 1 else (self.what,)
 
     def as_json(self) -> dict[str, Any]:
         """Plain numbers and names."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pairlearn import loops
+from pairlearn.linalg.tiles import evenly
 from pairlearn.operators.base import PairOperator
 from pairlearn.solvers.box import Box
 from pairlearn.solvers.clock import Look
@@ -56,7 +57,7 @@ class WorkingSet:
             return
         size = len(self.pairs) + len(fresh) - len(left)
         slots = np.concatenate([left, np.arange(len(self.pairs), size)])
-        self._reserve(size)
+        self._reserve(size, look)
         self.pairs = np.concatenate([self.pairs, np.zeros(size - len(self.pairs), dtype=np.int64)])
         self.pairs[slots] = fresh
         self._fill(slots, fresh, look)
@@ -84,8 +85,8 @@ class WorkingSet:
                 loops.blocks.set_rows_and_columns(self.store, slots[part], rows)
             del rows  # before the next block is made
 
-    def _reserve(self, n: int) -> None:
-        """Room for n pairs and some more."""
+    def _reserve(self, n: int, look: Look | None) -> None:
+        """Room for n pairs and some more: memory that was never used comes page by page, and may take seconds."""
         if n <= len(self.store):
             return
         size, kept = max(int(1.3 * n), 1024), len(self.pairs)
@@ -93,7 +94,10 @@ class WorkingSet:
         size = size if size <= 0.45 * self.limit else self.limit
         # An odd number of cache lines per row keeps the entries of a column apart in the cache.
         store = np.empty((size, size // 16 * 16 + 24))
-        store[:kept, :kept] = self.store[:kept, :kept]
+        for rows in evenly(kept, -(-8 * kept**2 // self.operator.block_bytes)):
+            if look is not None:
+                look()
+            store[rows, :kept] = self.store[rows, :kept]
         self.most = self.nbytes + 8 * kept * store.shape[1]
         self.store, self.rows = store, kept
 

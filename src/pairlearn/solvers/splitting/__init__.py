@@ -6,6 +6,6 @@
 
 from __future__ import annotations
 
-from pairlearn.solvers.splitting.solver import Splitting, seconds_needed
+from pairlearn.solvers.splitting.solver import Splitting, first_operations, seconds_needed
 
-__all__ = ["Splitting", "seconds_needed"]
+__all__ = ["Splitting", "first_operations", "seconds_needed"]

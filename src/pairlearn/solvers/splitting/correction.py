@@ -6,6 +6,7 @@ import numpy as np
 from scipy.linalg import inv, solve
 
 from pairlearn.linalg.tiles import product
+from pairlearn.operators.sandwich import Sandwich
 from pairlearn.solvers.splitting.eigenbasis import Eigenbasis, Leading, Resolvent, Whole, lower_product
 from pairlearn.types import Floats, Precision
 
@@ -57,6 +58,26 @@ def resolvent_for(
     return Leading(basis, rho, dtype, negligible)
 
 
+def apply(of: Sandwich, S: Floats) -> None:
+    """S ← K S = scale·G S G' + E*(A E S + crossed·H S) + crossed·G diag(E S) G, in place and in the precision of S.
+
+    Of a symmetric or antisymmetric result the lower triangle only.
+    """
+    left = of.left.astype(S.dtype, copy=False)
+    right = left if of.right is of.left else of.right.astype(S.dtype, copy=False)
+    times = lower_product if of.sign else product
+    E = S.sum(axis=1, dtype=np.float64) if of.corrected else None
+    times(product(left, S), right.T, S)
+    own = 0.5 * S.diagonal()
+    S *= S.dtype.type(of.scale)
+    if E is not None:
+        w = (middle_block(of) @ E + of.crossed * own).astype(S.dtype)
+        times(left * (of.crossed * E).astype(S.dtype), right.T, lines := np.zeros_like(S))
+        S += lines
+        S += w[:, None]
+        S += w
+
+
 def woodbury(basis: Eigenbasis, rho: float, rest: float, r: int, dtype: Precision, rng: np.random.Generator) -> Floats:
     """M of the correction, once for every ρ: (2m, 2m), by m × m matrices only; `dtype` is that of the products in Q.
 
@@ -65,7 +86,7 @@ def woodbury(basis: Eigenbasis, rho: float, rest: float, r: int, dtype: Precisio
     """
     Q, A, c, m = (
         inner_matrix(basis, rho, rest, r, dtype, rng),
-        middle_block(basis),
+        middle_block(basis.sandwich),
         basis.sandwich.crossed,
         len(basis.left[0]),
     )
@@ -85,10 +106,9 @@ def woodbury(basis: Eigenbasis, rho: float, rest: float, r: int, dtype: Precisio
     return M
 
 
-def middle_block(basis: Eigenbasis) -> Floats:
+def middle_block(of: Sandwich) -> Floats:
     """A = squares·G∘G + lines·G + constant/4, (m, m)."""
-    of, G = basis.sandwich, basis.sandwich.left
-    A: Floats = of.squares * G**2 + of.lines * G + 0.25 * of.constant
+    A: Floats = of.squares * of.left**2 + of.lines * of.left + 0.25 * of.constant
     return A
 
 

@@ -10,7 +10,7 @@ from pairlearn import loops
 from pairlearn.solvers.problem import Problem
 from pairlearn.solvers.splitting.anderson import Anderson
 from pairlearn.solvers.splitting.cells import Cells
-from pairlearn.solvers.splitting.correction import resolvent_for
+from pairlearn.solvers.splitting.correction import apply, resolvent_for
 from pairlearn.solvers.splitting.eigenbasis import Eigenbasis
 from pairlearn.solvers.splitting.nearest import nearest_feasible
 from pairlearn.types import Floats
@@ -38,7 +38,7 @@ class Iteration:
         factor = self.cells.factor
         s = self.cells.spread(factor * theta + np.sign(factor) * (v - bias) / rho, np.float32)
         self._allocate(s, rho)
-        self.anchor(theta, v, bias)
+        self._know(theta, v, bias)
 
     def refine(self) -> None:
         """Go on in float64; products stay in float32."""
@@ -51,14 +51,25 @@ class Iteration:
 
         (K + ρ)x = R − b with R = p + ρ(2z − s) is x = θ + (K + ρ)⁻¹(R − b − Kθ − ρθ), where only the last term is
         approximate: in float32, and with what `Leading` leaves out. It vanishes where x = z = θ, so that steps lead to
-        the exact optimum; what this bias lacks of b, the sum tells. Cells without a pair have no v: they end with 0,
-        and what they hold is how far the last θ was from that.
+        the exact optimum; what this bias lacks of b, the sum tells. Cells without a pair end with 0 whatever their p,
+        as long as that stays the same: their v is 0 at first, and moves as −Kθ does (in float32, for moves fade). With
+        v = 0 at every look 30,000 of 124,750 pairs as regression with C = 216 (penbased, tensor, Gaussian base) came
+        from a gap of 6.7 to 8·10⁵ and stayed there, and so did all pairs, where only the diagonal has none.
         """
+        before, rates, empty = self.known, self.rates, self.sums == 0
+        self._know(theta, v, bias)
+        if empty.any():
+            self.cells.matrix(self.known - before, self.matrix)
+            apply(self.basis.sandwich, self.matrix)
+            self.cells.collect(self.matrix, before)
+            self.rates[empty] = rates[empty] - before[empty]
+        self.anderson.fresh = True
+
+    def _know(self, theta: Floats, v: Floats, bias: float) -> None:
+        """These coefficients and their rates, 0 in cells without a pair."""
         factor = self.cells.factor
         self.known = self.cells.spread(factor * theta, self.dtype)
         self.rates = self.cells.spread(np.sign(factor) * (v - bias), self.dtype)
-        self.s[self.sums == 0] = 0
-        self.anderson.fresh = True
 
     def _allocate(self, s: Floats, rho: float) -> None:
         self.s, self.dtype = s, s.dtype.type

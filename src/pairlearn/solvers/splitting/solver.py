@@ -15,14 +15,14 @@ from pairlearn.operators.base import PairOperator
 from pairlearn.operators.sandwich import Sandwich
 from pairlearn.solvers.active.active_set import ActiveSet
 from pairlearn.solvers.certificate import finish
-from pairlearn.solvers.clock import Clock, Pace
+from pairlearn.solvers.clock import Clock, OutOfTimeError, Pace
 from pairlearn.solvers.problem import Callback, Keeper, Problem, Progress, Solution, Status, tell
 from pairlearn.solvers.splitting.cells import Cells
 from pairlearn.solvers.splitting.eigenbasis import Eigenbasis
 from pairlearn.solvers.splitting.iteration import Iteration
 from pairlearn.solvers.splitting.nearest import nearest_feasible
 from pairlearn.solvers.splitting.room import Room
-from pairlearn.solvers.tuning import RATES
+from pairlearn.solvers.tuning import RATES, set_numbers
 from pairlearn.types import Floats
 
 UNFIT = (
@@ -46,8 +46,9 @@ PASSES, CALLS = 40, 1e-3
 """Numbers per cell that a step reads or writes, and seconds of its some forty calls."""
 LEADING = 0.2
 """Usual share of the eigenvectors of one table that matter."""
-FIRST_STEP, CORRECTED_STEP = 15.0, 60.0
-"""Products over all pairs that the eigenbasis and the first step take as long as, without and with a correction."""
+DECOMPOSED, CORRECTED = 9.0, 35.0
+"""Operations of products that an eigen-decomposition takes as long as, in m³ (2,000 examples: .9 s where such a product
+takes .29), and those of the equations of a correction, for each ρ."""
 NEAR = 20.0
 """Tolerances from which on the end may be near, and every look may be the last."""
 MENDING, STANDING, AGAIN = (15.0, 500.0), 5, 0.3
@@ -134,17 +135,34 @@ def seconds_needed(sandwich: Sandwich) -> float:
 
 
 def step_seconds(sandwich: Sandwich) -> float:
-    """About how long a step takes in float32, which is twice as fast, and its share of a look."""
+    """About how long a step takes, and its share of a look."""
     m, k = len(sandwich.left), len(sandwich.right)
-    products = (6.0 if sandwich.corrected else 4.0) * m * k * (m + k) * (LEADING if sandwich.sign else 1.0)
     look = 2.0 * m * k * (m + k)
-    return CALLS + RATES.seconds(0.5 * products + look / 20, PASSES * m * k)
+    return CALLS + RATES.seconds(step_operations(sandwich) + look / 20, PASSES * m * k)
+
+
+def step_operations(sandwich: Sandwich) -> float:
+    """Operations of a step in products, those in float32 counted as half."""
+    m, k = len(sandwich.left), len(sandwich.right)
+    return (3.0 if sandwich.corrected else 2.0) * m * k * (m + k) * (LEADING if sandwich.sign else 1.0)
+
+
+def rho_operations(sandwich: Sandwich) -> float:
+    """The same of the first step with another ρ."""
+    return step_operations(sandwich) + (CORRECTED * len(sandwich.left) ** 3 if sandwich.corrected else 0.0)
+
+
+def first_operations(sandwich: Sandwich) -> float:
+    """The same of the first step of all, and of the eigenbasis."""
+    m, k = len(sandwich.left), len(sandwich.right)
+    orders = m**3 + (0 if sandwich.right is sandwich.left else k**3)
+    return rho_operations(sandwich) + DECOMPOSED * orders
 
 
 def set_seconds(sandwich: Sandwich, size: int) -> float:
     """About how long a working set of so many pairs takes: its matrix, a factor, and a product over all pairs."""
     m, k, n = len(sandwich.left), len(sandwich.right), len(sandwich.rows)
-    return RATES.seconds(size**3 / 3 + 2.0 * m * k * (m + k), 5.0 * size**2 + 60.0 * n)
+    return RATES.seconds(size**3 / 3 + 2.0 * m * k * (m + k), set_numbers(size, n))
 
 
 class _Run:
@@ -158,11 +176,10 @@ class _Run:
         start: Floats | None,
         callback: Callback | None,
     ) -> None:
-        sandwich = operator.sandwich()
+        self.clock, self.pace, sandwich = Clock.start(options.time_budget), Pace(operator), operator.sandwich()
         if sandwich is None:
             raise InputError(UNFIT)
         self.options, self.problem, self.operator, self.callback = options, problem, operator, callback
-        self.clock, self.pace = Clock.start(options.time_budget), Pace(operator)
         self.room = Room.within(options.memory, sandwich, options.depth)
         self.held = self.taken = self.room.single
         """Bytes now, and at most."""
@@ -179,14 +196,19 @@ class _Run:
         """Of ρ."""
         self.looks, self.fallen = 0, np.inf
         """Looks at the gap since it fell, and what it was then."""
+        self.stepped = 0.0
+        """Seconds of the last step."""
 
     def solution(self) -> Solution:
         """What is found until the end, whatever ends it."""
         status = Status.INTERRUPTED
         # LAPACK by several threads has other bits than by one, which is what it gets while other fits run beside.
         with blas_threads(0):
-            with suppress(KeyboardInterrupt):
-                status = self._iterate()
+            try:
+                with suppress(KeyboardInterrupt):
+                    status = self._iterate()
+            except OutOfTimeError:
+                return self._by_sets()
             found = finish(self.problem, self.operator, self.best, status, self.options.tol, tuple(self.history))
             return replace(found, taken=self.taken, path="splitting")
 
@@ -195,19 +217,32 @@ class _Run:
         status = status or self._mend()
         if status is not None:
             return status
-        if self.best.any() and self._late(CORRECTED_STEP if self.sandwich.corrected else FIRST_STEP):
-            return Status.TIME_BUDGET
-        iteration = Iteration(
-            self.problem, self.cells, Eigenbasis.of(self.sandwich), self.room.depth, self.options.seed
-        )
+        self._have_time_for(first_operations(self.sandwich))
+        basis = Eigenbasis.of(self.sandwich)
+        self._have_time_for(rho_operations(self.sandwich))
+        iteration = Iteration(self.problem, self.cells, basis, self.room.depth, self.options.seed)
         theta, v = self._begin(v)
         iteration.begin(theta, v, self._bias(theta, v), FIRST * self.unit)
         for step in range(1, self.options.max_steps + 1):
+            before = self.clock.seconds
             iteration.step()
+            self.stepped = self.clock.seconds - before
             status = self._after(step, iteration)
             if status is not None:
                 return status
         return Status.ITERATION_LIMIT
+
+    def _have_time_for(self, operations: float) -> None:
+        """Nothing looks at the clock within an eigen-decomposition: there is time for all of it, or it is not begun."""
+        if not self._rest.affords(operations):
+            raise OutOfTimeError
+
+    def _by_sets(self) -> Solution:
+        """By an active set, whose steps are as small as the time that is left: there was none for a first step."""
+        active = ActiveSet(self.options.tol, memory=self.options.memory, time_budget=self.clock.budget)
+        found = active.solve(self.problem, self.operator, self.best, Mending(np.inf, self._show))
+        taken = max(self.taken, found.taken)
+        return replace(found, history=tuple(self.history), taken=taken, path="active set")
 
     def _begin(self, v: Floats) -> tuple[Floats, Floats]:
         """Coefficients and rates to start from: the best so far, or none where these are nearer to the optimum.
@@ -244,7 +279,7 @@ class _Run:
             return None
         self.tried = self.reached
         mending = Mending(self.tried, self._show)
-        active = ActiveSet(tol, memory=BYTES * size**2, max_iterations=SETS, time_budget=self.clock.budget)
+        active = ActiveSet(tol, memory=BYTES * size**2, max_iterations=SETS, time_budget=self._rest.budget)
         found = active.solve(self.problem, self.operator, self.best, mending)
         self._keep(found.coefficients, found.gap)
         self.taken = max(self.taken, self.held + found.taken)
@@ -279,16 +314,27 @@ class _Run:
             self.taken = max(self.taken, self.held)
             iteration.refine()
         elif step in LOWERED:
-            iteration.reduce(LOWERED[step] * self.unit)
+            self._reduce(iteration, LOWERED[step] * self.unit)
         elif step in BALANCED and (rho := iteration.balanced) < iteration.rho / MUCH:
-            iteration.reduce(rho)
+            self._reduce(iteration, rho)
         return None
 
-    def _late(self, products: float = 0.0) -> bool:
-        """Whether no more is left than the certificate takes, and so many products over all pairs."""
+    def _reduce(self, iteration: Iteration, rho: float) -> None:
+        """Another ρ, if there is time for its equations; else the last one serves to the end."""
+        if self._rest.affords(rho_operations(self.sandwich)):
+            iteration.reduce(rho)
+
+    @property
+    def _rest(self) -> Clock:
+        """The clock without the certificate, and without the look that comes before the end if there was none."""
         if not self.clock.ends:
-            return False
-        return self.clock.reserving((1.0 + products) * self.pace.seconds(len(self.problem))).expired
+            return self.clock
+        looks = 2.0 if self.lowest == np.inf else 1.0
+        return self.clock.reserving(looks * self.pace.seconds(len(self.problem)))
+
+    def _late(self) -> bool:
+        """Whether there is no time for another step like the last."""
+        return self._rest.reserving(self.stepped).expired
 
     def _bias(self, theta: Floats, v: Floats) -> float:
         """What the rates of pairs that can move are measured against: those of free pairs, all equal at the optimum."""
