@@ -39,3 +39,25 @@ def test_what_it_says_and_refuses(made_people: Path, tmp_path: Path, call: Calla
     assert "--force" in again.output
     wrong = call("distil", model, faces, *COLUMNS, "--dtype", "int8", "--out", tmp_path / "b.safetensors", code=1)
     assert "float32" in wrong.output
+
+
+def test_a_small_model_answers_the_question_of_the_large_one(tmp_path: Path, call: Callable[..., Any]) -> None:
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    rows = [f"x{k},{','.join(map(str, row))}" for k, row in enumerate(X)]
+    (tmp_path / "things.csv").write_text("\n".join(["id,a,b,c,d", *rows]) + "\n")
+    left, right = np.triu_indices(40, 1)
+    sides = list(zip(left.tolist(), right.tolist(), strict=True))
+    numbers = [f"x{a},x{b},{X[a, 0] * X[b, 0]}" for a, b in sides]
+    (tmp_path / "numbers.csv").write_text("\n".join(["left,right,label", *numbers]) + "\n")
+    games = [f"x{a},x{b}" if X[a, 0] > X[b, 0] else f"x{b},x{a}" for a, b in sides]
+    (tmp_path / "games.csv").write_text("\n".join(["winner,loser", *games]) + "\n")
+    things, number, order = (tmp_path / name for name in ("things.csv", "number.safetensors", "order.safetensors"))
+    call("regress", things, tmp_path / "numbers.csv", "--base", "linear", "--folds", 0, "--out", number)
+    call("rank", "fit", tmp_path / "games.csv", "--examples", things, "--folds", 0, "--out", order)
+    for model in (number, order):
+        call("distil", model, things, "--out", model.with_stem(f"small-{model.stem}"))
+    scored = call("score", tmp_path / "small-number.safetensors", things, tmp_path / "numbers.csv", "--json")
+    assert json.loads(scored.stdout)["task"] == "regression"
+    small = tmp_path / "small-order.safetensors"
+    told = call("rank", "predict", small, tmp_path / "games.csv", "--examples", things, "--json")
+    assert json.loads(told.stdout)["task"] == "preference"

@@ -262,7 +262,7 @@ def test_hostile_ids_find_no_pictures(files: Path) -> None:
 
 
 def test_images_need_a_page_and_a_folder(files: Path) -> None:
-    one_line(run("evaluate", files / "scores.csv", "--images", files), "add --report")
+    one_line(run("evaluate", files / "scores.csv", "--images", files), "can take effect only with --report")
     one_line(run("evaluate", files / "scores.csv", "--images", files / "no", "--report", files / "r.html"), "no folder")
 
 

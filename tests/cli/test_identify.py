@@ -217,3 +217,15 @@ def test_a_model_without_an_index_is_compared_with_everyone_unless_one_is_asked_
     monkeypatch.setattr(searching, "LARGE", 1)
     monkeypatch.setattr(searching, "MANY", 1)
     assert json.loads(call(*args, "--json").stdout)["search"] == "exact"
+
+
+def test_numbers_of_a_saved_gallery_are_those_of_a_file(people: Path, call: Call) -> None:
+    """Classes in a file are text, and as text 101 comes before 12."""
+    who, X = np.array([7, 12, 101, 7, 12, 101]), np.repeat(np.eye(3), 2, axis=0)[[0, 2, 4, 1, 3, 5]]
+    pl.save(pl.Gallery(pl.EuclidBaseline(), X, who), people / "numbers.safetensors")
+    rows = [f"{name},{','.join(map(str, row + 0.01))}" for name, row in zip(who, X, strict=True)]
+    (people / "visitors.csv").write_text("\n".join(["class,a,b,c", *rows]) + "\n")
+    args = ("identify", people / "numbers.safetensors", people / "visitors.csv", "--json", "--top", 1)
+    found = json.loads(call(*args).stdout)
+    assert found["mated"] == len(who)
+    assert found["rates"]["model"]["rank-1"] == 1.0

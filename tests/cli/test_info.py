@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars
 import pytest
 
@@ -100,3 +101,21 @@ def test_no_model_is_one_line(people: Path, call: Call) -> None:
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_every_model_has_words_of_its_own_unless_it_is_a_baseline(name: str) -> None:
     assert name in KINDS or name.endswith("Baseline")
+
+
+@pytest.mark.parametrize(
+    ("kernel", "labels", "words"),
+    [
+        ("difference", (1, -1), "which of two examples comes first?"),
+        ("tensor_metric", (1, -1), "do two examples belong together?"),
+        ("difference", (0.5, -3.0), "which number belongs to a pair?"),
+    ],
+)
+def test_least_squares_answer_what_labels_and_kernel_ask(
+    tmp_path: Path, call: Call, kernel: str, labels: tuple[float, float], words: str
+) -> None:
+    X = np.random.default_rng(0).normal(size=(8, 3))
+    pairs = pl.all_pairs(X, reflexive=False)
+    y = np.where(X[pairs.left, 0] > X[pairs.right, 0], *labels)
+    pl.save(pl.PairRidge(kernel).fit(pairs, y), tmp_path / "ridge.safetensors")
+    assert words in call("info", tmp_path / "ridge.safetensors").stdout

@@ -50,6 +50,14 @@ def test_a_cap_holds_and_equal_seeds_draw_the_same(people: Path, call: Call) -> 
     assert same.value_counts()["count"].max() == 2
 
 
+def test_a_sample_without_a_file_is_part_of_the_answer(people: Path, call: Call) -> None:
+    args = ("pairs", "sample", people / "faces.parquet", *KNOWN, "--positives", 5, "--ratio", 1)
+    told = json.loads(call(*args, "--json").stdout)
+    drawn = polars.read_csv(call(*args).stdout.encode())
+    assert {name: told[name] for name in drawn.columns} == drawn.to_dict(as_series=False)
+    assert (told["out"], told["pairs"]) == ("-", len(drawn))
+
+
 def test_hard_negatives_are_the_nearest(people: Path, call: Call) -> None:
     args = ("pairs", "sample", people / "faces.parquet", *KNOWN, "--positives", 1, "--negatives", 5, "--hard", "euclid")
     drawn = polars.read_csv(call(*args).stdout.encode()).filter(polars.col("label") == -1)

@@ -109,7 +109,7 @@ def test_classes_are_chosen_and_judged_by_the_objective(tables: Path) -> None:
     ("more", "words"),
     [
         (("--objective", "speed"), "eer, auc, aupr"),
-        (("--unseen", "both"), "give their table as PAIRS"),
+        (("--unseen", "both"), "can take effect only with PAIRS"),
     ],
 )
 def test_what_cannot_be_asked_of_classes(tables: Path, more: tuple[str, ...], words: str) -> None:

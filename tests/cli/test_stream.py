@@ -17,6 +17,7 @@ import pytest
 
 import pairlearn as pl
 from pairlearn.cli.app import run as main
+from pairlearn.cli.run import read_about
 from pairlearn.evaluation import verdict
 
 LISTENING = """
@@ -278,3 +279,26 @@ def test_one_kind_of_pairs_is_told(label: int, kind: str, tmp_path: Path, capsys
     lines = [{**line, "label": label} for line in pairs(5)]
     assert main(["stream", str(write(tmp_path / "pairs.jsonl", lines))]) == 0
     assert f"all of them are {kind}:" in capsys.readouterr().out
+
+
+def test_lines_of_numbers_leave_the_names_of_columns_known(tmp_path: Path) -> None:
+    lines, names, model = pairs(60), ["x", "y", "z"], tmp_path / "m.safetensors"
+    sides = [(f"{side[0]}{k}", line[side]) for k, line in enumerate(lines) for side in ("left", "right")]
+    for path, order in (("rows.csv", [0, 1, 2]), ("turned.csv", [2, 0, 1])):
+        header = ",".join(["id", *(names[t] for t in order)])
+        rows = [",".join([key, *(repr(values[t]) for t in order)]) for key, values in sides]
+        (tmp_path / path).write_text("\n".join([header, *rows]) + "\n")
+    source = tmp_path / "pairs.csv"
+
+    def ids(some: slice) -> Path:
+        body = [f"l{k},r{k},{lines[k]['label']}" for k in range(60)[some]]
+        source.write_text("\n".join(["left,right,label", *body]) + "\n")
+        return source
+
+    common = ["--model", str(model)]
+    assert main(["stream", str(ids(slice(0, 20))), *common, "--examples", str(tmp_path / "rows.csv")]) == 0
+    assert main(["stream", str(write(tmp_path / "pairs.jsonl", lines[20:40])), *common]) == 0
+    layout = read_about(model)["inputs"]["examples"]["layout"]
+    assert layout["columns"] == names
+    assert main(["stream", str(ids(slice(40, 60))), *common, "--examples", str(tmp_path / "turned.csv")]) == 0
+    np.testing.assert_array_equal(pl.load(model).mahalanobis_matrix_, by_hand(lines)[0].mahalanobis_matrix_)

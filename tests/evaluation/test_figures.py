@@ -89,3 +89,12 @@ def test_units_that_are_all_alike_are_counted() -> None:
     found = ACCURACY.interval(np.tile([1.0, 0.0, 0.0], 12), numbered_units(who, who), "example")
     exact = binomtest(4, 12).proportion_ci(0.95, "exact")
     assert (found.low, found.high, found.standard_error) == pytest.approx((exact.low, exact.high, 0.0))
+
+
+def test_as_many_pairs_as_examples_are_no_examples_of_their_own() -> None:
+    """A ring of n examples has n pairs, each of two; one example more must not change what limits are made of."""
+    n = 30
+    worth = np.random.default_rng(0).permutation(np.repeat([1.0, 0.0], [20, 10]))
+    ring = ACCURACY.interval(worth, numbered_units(np.arange(n), (np.arange(n) + 1) % n), "example")
+    path = ACCURACY.interval(worth, numbered_units(np.arange(n), np.arange(n) + 1), "example")
+    assert (ring.low, ring.high) == pytest.approx((path.low, path.high), abs=0.005)

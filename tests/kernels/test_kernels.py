@@ -186,6 +186,27 @@ def test_scale_of_constant_examples_is_one() -> None:
     assert Gaussian().resolved(np.full((4, 2), 3.0)) == Gaussian(1.0)
 
 
+@pytest.mark.parametrize("n", [3, 10, 1000])
+@pytest.mark.parametrize("convert", [np.asarray, np.asfortranarray, sparse.csr_array, np.float32])
+def test_rounding_is_no_spread(n: int, convert: object) -> None:
+    """The mean of 0.1, 0.1, 0.1 is not 0.1, and 0.3 − 0.2 is not 0.1."""
+    for values in ([0.1, 0.1], [1e9 / 3, 1e9 / 3], [-0.1, -0.1], [0.1, 0.3 - 0.2]):
+        X = np.tile(np.array(values), (n, 1))
+        if convert is np.float32 and values[0] != values[1]:
+            continue  # in single precision they are equal
+        assert Gaussian().resolved(convert(X)) == Gaussian(1.0)  # type: ignore[operator]
+    spread = 0.1 + 1e-12 * np.arange(n)[:, None]
+    kernel = Gaussian().resolved(spread)
+    assert isinstance(kernel, Gaussian)
+    assert kernel.gamma == pytest.approx(1.0 / spread.var())
+
+
+def test_a_standardised_feature_of_rounding_is_a_constant_one() -> None:
+    X = np.array([[0.1, 1.0], [0.3 - 0.2, 2.0], [0.1, 4.0]])
+    kernel = pl.kernels.Standardised().resolved(X)
+    np.testing.assert_array_equal(kernel.features(X)[:, 0], np.zeros(3))
+
+
 @pytest.mark.parametrize("wrap", [lambda k: k, lambda k: k + Linear(), lambda k: 2.0 * k, Cosine, Exponential])
 def test_scale_is_resolved_inside_combinations(wrap: object) -> None:
     gamma = 1.0 / (A.shape[1] * A.var())

@@ -168,3 +168,14 @@ def test_what_cannot_be_distilled_is_refused_with_advice() -> None:
         pl.distil(model, X[:5])
     with pytest.raises(InputError, match="features"):
         pl.distil(MODELS["linear"](), X[NEW]).model.score_block(X[:2, :3], X[:2, :3])
+
+
+def test_a_distance_without_a_threshold_gets_none(tmp_path: Path) -> None:
+    small = pl.distil(pl.EuclidBaseline(), X[NEW], loss=0.0).model
+    pl.save(small, tmp_path / "small.safetensors")
+    for model in (small, pl.load(tmp_path / "small.safetensors")):
+        with pytest.raises(InputError, match="had no threshold"):
+            model.predict(TEST)
+    fitted = pl.EuclidBaseline().fit(PAIRS, LABELS)
+    for model, threshold in ((fitted, fitted.threshold_), (pl.EuclidBaseline(-2.0), -2.0), (pl.CosineBaseline(), 0.0)):
+        assert pl.distil(model, X[NEW], loss=0.0).model.threshold == threshold

@@ -281,3 +281,20 @@ def test_errors_say_what_to_do() -> None:
         explain(machine, test[:1], by="pixel")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="k must be"):
         explain(machine, test[:1]).largest(0)
+
+
+@pytest.mark.parametrize("by", ["example", "pair", "feature"])
+def test_scores_alone_of_two_tables(by: str) -> None:
+    """Such a function holds no table; right examples may be more than left ones."""
+    rng = np.random.default_rng(0)
+    drugs, targets = rng.normal(size=(6, 4)), rng.normal(size=(40, 4))
+    left, right = np.divmod(np.arange(240), 40)
+    pairs = pl.Pairs(drugs, left, right, right_examples=targets)
+    y = np.where(drugs[left, 0] * targets[right, 0] > 0, 1, -1)
+    inner = pl.PairSVC("tensor").fit(pairs, y)
+    machine = pl.PairSVC(pl.pair_kernels.on_score(inner)).fit(pairs, y)
+    found = explain(machine, pairs[3:4], by=by)
+    check_sum(found, machine.decision_function(pairs)[3])
+    assert found.names[-1] == "score of PairSVC"
+    assert not found.values[:-1].any()
+    assert by == "feature" or any("right support example 9" in name for name in found.names)

@@ -365,3 +365,23 @@ def test_bad_questions_are_refused_with_advice() -> None:
 def test_the_largest_columns_are_those_of_a_stable_sort(rows: list[list[int]], top: int) -> None:
     scores = np.array(rows, dtype=float)
     assert (largest_columns(scores, top) == np.argsort(-scores, axis=1, kind="stable")[:, :top]).all()
+
+
+@pytest.mark.parametrize(
+    "names", [[7, 12, 101], [7.0, 12.0, 101.0], ["7", "12", "101"], np.array(["7", "12", "101"], object)]
+)
+def test_identities_are_found_by_number_and_by_text(names: Any) -> None:
+    """Files hold text, arrays numbers; 12 comes before 101, "12" after "101"."""
+    X = np.array([[0.0], [5.0], [9.0]])
+    gallery = Gallery(pl.EuclidBaseline(), X, names)
+    for asked in ([101, 7, 12], ["101", "7", "12"], np.array([101.0, 7.0, 12.0])):
+        assert gallery.ranks(X[[2, 0, 1]], asked).tolist() == [1, 1, 1]
+        assert gallery.names[gallery.places(asked)].tolist() == np.array(names)[[2, 0, 1]].tolist()
+    assert gallery.places(["012", "8"]).tolist() == [-1, -1]
+    for one in ("12", 12):
+        assert gallery.without(one).identities.tolist() == np.array(names)[[0, 2]].tolist()
+    for strange in ("8", 8):
+        with pytest.raises(InputError, match="8 is not enrolled"):
+            gallery.without([strange])
+        with pytest.raises(InputError, match="one enrolled identity per probe"):
+            gallery.ranks(X[:1], [strange])

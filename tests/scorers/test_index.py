@@ -365,3 +365,10 @@ def test_float32_examples_have_the_recall_of_their_answers() -> None:
     found, exact = index.search(X[:50], top=10), index.gallery.identify(X[:50].astype(float), top=10)
     same = np.mean([len(set(a) & set(b)) / 10 for a, b in zip(found.identities, exact.identities, strict=True)])
     assert index.recall(X[:50], top=10).value == pytest.approx(same, abs=0.005)
+
+
+def test_numbers_are_removed_by_their_text() -> None:
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    index = GalleryIndex(pl.Gallery(pl.EuclidBaseline(), X, np.arange(300.0))).remove(["12"])
+    assert 12.0 not in index.search(X[[12]], top=5).identities
+    assert len(index.gallery.names) == 299

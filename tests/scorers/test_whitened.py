@@ -124,7 +124,10 @@ def test_a_saved_scorer_scores_alike(tmp_path: object, kind: type[np.floating]) 
         (lambda: View("rbf", compare="dot"), "compare is one of cosine, ratio"),  # type: ignore[arg-type]
         (lambda: View("precomputed"), "one table"),
         (lambda: WhitenedScorer([]).fit(PAIRS, LABELS), "at least one"),
-        (lambda: WhitenedScorer(rank=0).fit(PAIRS, LABELS), "rank"),
+        *(
+            (lambda rank=rank: WhitenedScorer(rank=rank).fit(PAIRS, LABELS), "rank must be a whole number")
+            for rank in (0, None, float("nan"), 2.5, "x", True)
+        ),
         (lambda: fitted(View("linear")).decision_function(pl.Pairs(X[:, :5], [0], [1])), "features"),
         (lambda: WhitenedScorer().fit(PAIRS, LABELS, classes=np.arange(60)), "two examples"),
         (lambda: WhitenedScorer(View("linear")).fit(PAIRS.with_examples(np.ones((60, 2))), LABELS), "equal"),
@@ -133,3 +136,17 @@ def test_a_saved_scorer_scores_alike(tmp_path: object, kind: type[np.floating]) 
 def test_what_is_wrong_is_told(wrong: object, words: str) -> None:
     with pytest.raises(InputError, match=words):
         wrong()  # type: ignore[operator]
+
+
+def test_pairs_of_an_example_with_itself_set_no_threshold() -> None:
+    """They are alike whatever the data: of noise they would take it far above all other pairs."""
+    m, known = 60, {"classes": CLASSES[:60]}
+    noise = np.random.default_rng(0).normal(size=(m, 12))
+    proper = PAIRS.with_examples(noise)
+    own = pl.all_pairs(noise)
+    labels = own.labels(CLASSES[:m])
+    found = WhitenedScorer(View("linear", 0.9)).fit(own, labels, **known)
+    assert found.threshold_ == WhitenedScorer(View("linear", 0.9)).fit(proper, LABELS, **known).threshold_
+    left = np.flatnonzero((labels < 0) | own.reflexive)
+    with pytest.raises(InputError, match="one label only"):
+        WhitenedScorer(View("linear")).fit(own[left], labels[left], **known)

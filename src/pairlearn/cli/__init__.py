@@ -3,9 +3,9 @@
 `commands/` holds what a user can type, one file per command: signature, help, and the steps in their order. These files
 import nothing heavy, so that help appears at once; the steps stand in the files beside them (`fitting.py` for `fit`)
 and in `steps/`, which call public names of pairlearn. `app.py` lists the commands and turns what a user can mend into
-one line of advice, `options.py` holds the options that several commands share, `run.py` what every command does (read
-tables and say what was taken, load models, write results with a record of the run beside them), `terminal.py`
-everything that is shown.
+one line of advice, `options.py` holds the options that several commands share, `needs.py` which options take effect
+only beside others, `run.py` what every command does (read tables and say what was taken, load models, write results
+with a record of the run beside them), `terminal.py` everything that is shown.
 """
 
 from __future__ import annotations

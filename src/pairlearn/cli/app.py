@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, NamedTuple
 
@@ -138,17 +139,19 @@ class Commands(TyperGroup):
         super().format_help(ctx, formatter)
 
 
+@cache
 def load_command(name: str) -> Any:
-    """The command with its options, or the group of its steps."""
+    """The command with its options, or the group of its steps; once, since a group remembers what became of it."""
     found = getattr(import_module(f"pairlearn.cli.commands.{COMMANDS[name].module or name}"), name)
     epilog = f"Example: {COMMANDS[name].example}"
+    alone = steps("")
     if not isinstance(found, typer.Typer):
-        alone = steps("")
         alone.command(name, epilog=epilog)(found)
         found = alone
     for each in found.registered_commands:
         assert each.callback is not None
-        each.callback = spread(each.callback)
+        path = name if found is alone else f"{name} {each.callback.__name__}"
+        each.callback = spread(path, each.callback)
     command: Any = typer.main.get_command(found)
     for each in getattr(command, "commands", {name: command}).values():
         each.callback = one_line_errors(each.callback)

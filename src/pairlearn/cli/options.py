@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
+from pairlearn.cli.needs import check_needs
+
 if TYPE_CHECKING:
     from pairlearn.data.layout import Columns
 
@@ -180,21 +182,24 @@ class PairOptions:
         return self.left_column, self.right_column, self.label_column
 
 
-def spread(function: Callable[..., None]) -> Callable[..., None]:
+def spread(name: str, function: Callable[..., None]) -> Callable[..., None]:
     """A command whose groups of options are single options for the user: a group stands once, here, and is one value.
 
-    Parameters that are annotated with a dataclass are replaced by its fields; calls put the fields together again.
+    Parameters that are annotated with a dataclass are replaced by its fields; calls put the fields together again,
+    after a look at the table of what options need.
     """
     hints = get_type_hints(function, include_extras=True)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
-    parameters: list[Parameter] = []
-    for name, own in signature(function).parameters.items():
-        given = signature(groups[name]).parameters.values() if name in groups else [own]
-        known = get_type_hints(groups[name], include_extras=True) if name in groups else hints
+    parameters = [Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context)]
+    for own in signature(function).parameters.values():
+        group = groups.get(own.name)
+        given = [own] if group is None else signature(group).parameters.values()
+        known = hints if group is None else get_type_hints(group, include_extras=True)
         parameters += [each.replace(annotation=known[each.name], kind=Parameter.KEYWORD_ONLY) for each in given]
 
     @wraps(function)
-    def command(**options: Any) -> None:
+    def command(context: typer.Context, **options: Any) -> None:
+        check_needs(name, context, options)
         put_together = {
             name: group(**{field.name: options.pop(field.name) for field in fields(group)})
             for name, group in groups.items()

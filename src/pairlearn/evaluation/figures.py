@@ -143,7 +143,7 @@ def _counted_width(units: Units, level: float) -> float:
 def _share_limits(estimate: float, spread: Spread, units: Units, level: float) -> tuple[float, float]:
     """Limits of a share: exact where every answer is a unit of its own, else by the spread over units."""
     number = units.effective_number(np.ones(len(units.first), dtype=bool))
-    alone = units.n_units == len(units.first)
+    alone = units.n_units == len(units.first) and bool(units.inside.all())  # n pairs of n examples are not
     found = np.asarray(estimate)
     low, high = counted_limits(found, number, level) if alone else share_limits(found, spread, number, level)
     return float(low), float(high)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sys import float_info
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -127,8 +127,27 @@ def power(values: Floats, degree: int) -> Floats:
     return result
 
 
+EQUAL = 64.0 * float_info.epsilon
+"""Range of numbers, relative to the largest, below which they are equal but for rounding."""
+
+
+def equal_but_rounding(low: Any, high: Any) -> Any:
+    """Whether numbers from `low` to `high` differ by no more than rounding does.
+
+    >>> equal_but_rounding(np.array([0.1, 0.1]), np.array([0.3 - 0.2, 0.1001])).tolist()
+    [True, False]
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return high - low <= EQUAL * np.maximum(np.abs(low), np.abs(high))
+
+
 def variance(X: Examples) -> float:
-    """Variance of all entries, zeros of a sparse matrix included, in two passes: one pass cancels far from 0."""
+    """Variance of all entries, zeros of a sparse matrix included, in two passes: one pass cancels far from 0.
+
+    It is 0 of entries that are equal but for rounding, of which their mean has some too.
+    """
+    if X.shape[0] and X.shape[1] and equal_but_rounding(float(X.min()), float(X.max())):
+        return 0.0
     if not sparse.issparse(X):
         with np.errstate(over="ignore", invalid="ignore"):
             if X.size <= LARGE:

@@ -18,6 +18,7 @@ from pairlearn.kernels.rows import (
     check_degree,
     check_spread,
     dense,
+    equal_but_rounding,
     has_rows,
     inner,
     is_positive,
@@ -266,10 +267,10 @@ class Standardised(Kernel):
             mean, scale = X.mean(axis=0), X.std(axis=0)
         check_spread(float(scale.max(initial=1.0)), X)
         if len(X):
-            constant = X.max(axis=0) == X.min(axis=0)
+            constant = equal_but_rounding(X.min(axis=0), X.max(axis=0))
             if ((scale == 0) & ~constant).any():
                 raise unheld(largest(X))
-            scale[constant] = 0.0  # the mean of equal numbers is off by a rounding, and so is what they spread
+            scale[constant] = 0.0  # rounding, also that of the mean, is nothing that they spread
         return Standardised(tuple(mean.tolist()), tuple(scale.tolist()))
 
     def features(self, A: Examples) -> Floats | None:

@@ -108,7 +108,8 @@ def explain(
     local = function.batch(one)
     bars: Bars = {}
     if len(function.coefficients):
-        bars = {**splits[by](machine, local, names), **_baselines(function, local)}
+        apart = one.right_examples is not None
+        bars = {**splits[by](machine, local, names, apart), **_baselines(function, local)}
     return Explanation(tuple(bars), np.array(list(bars.values())), function.bias, score, _ids(one))
 
 
@@ -168,14 +169,15 @@ def _table(example: Any) -> Examples:
 
 
 # --------------------------------------------------------------------------- over support examples
+# `apart`: left and right are of two tables. A function of scores alone holds no table that would say so.
 
 
-def _by_example(machine: PairMachine, local: Batch, names: Sequence[Any] | None) -> Bars:
+def _by_example(machine: PairMachine, local: Batch, names: Sequence[Any] | None, apart: bool) -> Bars:
     function: PairFunction = machine.function_
     terms = function.coefficients * _kernel_values(function, local)
     used = np.asarray(machine.support_examples_)
     sides = [np.bincount(column, 0.5 * terms).astype(np.float64) for column in (function.left, function.right)]
-    if function.n_tables == 2:
+    if apart:
         left = {f"left {name}": value for name, value in _named(used, sides[0], names).items()}
         right = {f"right support example {place}": float(value) for place, value in enumerate(sides[1])}
         return {**left, **right}
@@ -185,12 +187,12 @@ def _by_example(machine: PairMachine, local: Batch, names: Sequence[Any] | None)
     return _named(used, total, names)
 
 
-def _by_pair(machine: PairMachine, local: Batch, names: Sequence[Any] | None) -> Bars:
+def _by_pair(machine: PairMachine, local: Batch, names: Sequence[Any] | None, apart: bool) -> Bars:
     function: PairFunction = machine.function_
     terms = function.coefficients * _kernel_values(function, local)
     left = _support_names(np.asarray(machine.support_examples_), names)
     count = int(function.right.max(initial=-1)) + 1
-    right = left if function.n_tables < 2 else [f"right support example {place}" for place in range(count)]
+    right = [f"right support example {place}" for place in range(count)] if apart else left
     labels = [f": {sign:+.0f}" if is_classifier(machine) else "" for sign in np.sign(function.coefficients)]
     pairs = zip(function.left.tolist(), function.right.tolist(), labels, strict=True)
     return _added(zip((f"{left[a]} – {right[b]}{label}" for a, b, label in pairs), terms, strict=True))
@@ -243,14 +245,14 @@ def _both_orders(function: PairFunction, local: Batch, values: Any) -> Floats:
 # --------------------------------------------------------------------------- over features
 
 
-def _by_feature(machine: PairMachine, local: Batch, names: Sequence[Any] | None) -> Bars:
+def _by_feature(machine: PairMachine, local: Batch, names: Sequence[Any] | None, apart: bool) -> Bars:
     function: PairFunction = machine.function_
     if function.rest is not None:
         raise InputError('this kernel is not of degree ≤ 2 in the features; use by="example"')
     parts: list[tuple[str, float]] = []
     for part in function.parts:
         left, right = _of_form(part, function, local)
-        prefixes = ("left ", "right ") if function.n_tables == 2 else ("", "")
+        prefixes = ("left ", "right ") if apart else ("", "")
         for values, prefix in zip((left, right), prefixes, strict=True):
             parts += zip(_feature_names(len(values), names, prefix), values, strict=True)
         if part.form.constant:

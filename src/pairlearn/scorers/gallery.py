@@ -123,14 +123,30 @@ class Gallery:
 
     def ranks(self, probes: Examples, identities: Any) -> Ints:
         """Rank of the true identity of every probe, (p,), 1 = best, behind equals; mean(ranks <= k): rate at rank k."""
-        truth = np.asarray(identities)
-        if truth.shape != (count_examples(probes),) or not np.isin(truth, self.names).all():
+        codes = self.places(identities)
+        if codes.shape != (count_examples(probes),) or (codes < 0).any():
             raise InputError("give one enrolled identity per probe; drop probes of identities that are not enrolled")
-        codes, found, first = np.searchsorted(self.names, truth), [], 0
+        found, first = [], 0
         for block in self.blocks(probes):
             found.append(ranks_in(block, codes[first : first + len(block)]))
             first += len(block)
         return np.concatenate(found)
+
+    def places(self, identities: Any) -> Ints:
+        """The place of each of these among `names`, −1 where it is not enrolled.
+
+        Numbers are found by their text as well, which is what a file has of them.
+
+        >>> import pairlearn as pl
+        >>> Gallery(pl.EuclidBaseline(), np.eye(3), [7, 12, 101]).places(["101", "12", "8"]).tolist()
+        [2, 1, -1]
+        """
+        names, asked = self.names, np.asarray(identities)
+        if names.dtype.kind != asked.dtype.kind and not {names.dtype.kind, asked.dtype.kind} <= set("iuf"):
+            names, asked = _as_text(names), _as_text(asked)
+        order = np.argsort(names, kind="stable")
+        found = order[np.minimum(np.searchsorted(names, asked, sorter=order), len(names) - 1)]
+        return np.where(names[found] == asked, found, -1)
 
     def best(self, scores: Floats, top: int) -> Matches:
         """The `top` identities of every row of a block of scores."""
@@ -152,11 +168,10 @@ class Gallery:
 
     def without(self, identities: Any) -> Gallery:
         """The gallery without these identities and all of their examples."""
-        gone = np.asarray(identities)
-        known = np.isin(gone, self.names)
-        if not known.all():
-            raise InputError(f"{gone[~known].ravel()[0]} is not enrolled; `names` lists who is")
-        kept = np.flatnonzero(~np.isin(self.identities, gone))
+        gone = self.places(identities)
+        if (gone < 0).any():
+            raise InputError(f"{np.asarray(identities)[gone < 0].ravel()[0]} is not enrolled; `names` lists who is")
+        kept = np.flatnonzero(~np.isin(self.identities, self.names[gone]))
         if not len(kept):
             raise InputError("nobody would be left in the gallery; make a new one instead")
         return replace(self, examples=take_examples(self.examples, kept), identities=self.identities[kept])
@@ -197,6 +212,12 @@ class Gallery:
         if self.how == "max":
             return np.maximum.reduceat(scores, starts, axis=-1)
         return np.add.reduceat(scores, starts, axis=-1) / np.diff(starts, append=scores.shape[-1])
+
+
+def _as_text(identities: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Names or numbers as text; whole numbers without a point, whatever holds them."""
+    whole = identities.dtype.kind == "f" and bool((identities == np.rint(identities)).all())
+    return (identities.astype(np.int64) if whole else identities).astype(str)
 
 
 def largest_columns(scores: Floats, top: int) -> Ints:

@@ -185,8 +185,9 @@ class GalleryIndex:
 
     def remove(self, identities: Any) -> Self:
         """Take identities and all of their examples out."""
+        gone = self.gallery.names[self.gallery.places(identities)]
         self.gallery = self.gallery.without(identities)
-        self._forget(np.asarray(identities))
+        self._forget(gone)
         return self
 
     def _forget(self, identities: Any) -> None:

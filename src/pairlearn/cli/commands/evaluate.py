@@ -75,7 +75,7 @@ def evaluate(
     run = Run("evaluate", options, as_json)
     run.check_outputs(page, csv, markdown, force=force)
     sources = evaluating.sources_of(scores)
-    if evaluating.answers_of_another_task(run, sources, label_column, (page, csv, markdown)):
+    if evaluating.answers_of_another_task(run, sources, label_column):
         return
     evaluating.check_page(page, images)
     columns = table_options.columns()

@@ -73,9 +73,8 @@ def sample(
     )
     columns, facts = sampling.columns_and_facts(table, found)
     run.note(sampling.in_words(facts))
-    if not as_json or str(out) != "-":
-        run.table(out, columns, f"{len(found):,} pairs", facts)
-    run.finish({"out": str(out), **facts})
+    listed = {name: column.tolist() for name, column in columns.items()}
+    run.deliver(out, columns, f"{len(found):,} pairs", facts, {"out": str(out), **listed})
 
 
 @pairs.command(epilog="Example: pairlearn pairs split pairs.csv --parts train=0.7,test=0.3 --out-dir parts")
@@ -119,7 +118,7 @@ def split(
     shares = splitting.shares_of(parts)
     sheet = run.sheet(table, "table")
     targets = splitting.targets_of(run, table, out_dir, ending, shares, force)
-    if splitting.holds_pairs(sheet, pair_options.names):
+    if splitting.is_of_pairs(sheet, pair_options.names, examples, class_column, apart):
         known = splitting.known_classes(run, examples, id_column, class_column)
         found = splitting.parts_of_pairs(sheet, pair_options.names, known, shares, seed, apart)
     else:
@@ -158,7 +157,7 @@ def check(
     from pairlearn.cli.steps.pairs import checking
 
     run = Run("pairs check", options, as_json)
-    paths = checking.check_paths(train, test, examples, test_examples)
+    paths = [train] if test is None else [train, test]
     columns = table_options.columns()
     tables = checking.read(run, paths, examples, test_examples, columns, pair_options.names)
     result = checking.result_of(tables)

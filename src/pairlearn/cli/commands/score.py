@@ -79,7 +79,7 @@ def score(
     machine, about = run.model(model)
     tables = scoring.Tables.read(run, about, examples, table_options.columns(), right_options, pair_options.names)
     source = find_source(pairs)
-    if scanning.is_wanted(source, pair_options.names, out, stream, skip, as_json=as_json):
+    if scanning.is_wanted(source, pair_options.names, out, stream, skip, as_json=as_json, rates=reflexive):
         if fmr is not None:
             given = scanning.required(tables, run, development)
             machine = scoring.verifier_of(run, machine, given, (fmr, confidence or None, prior), own=False)

@@ -45,8 +45,8 @@ def select(
     base: Annotated[
         list[str] | None,
         typer.Option(
-            help="Base kernel to try, also 'lowrank(rbf, 500)'; repeat for several. Default: linear, standardised, "
-            "rbf and, of one table, poly."
+            help="Base kernel to try, also 'lowrank(rbf, 500)'; repeat for several. precomputed, alone: the table is a "
+            "matrix of similarities. Default: linear, standardised, rbf and, of one table, poly."
         ),
     ] = None,
     C: Annotated[
@@ -96,7 +96,7 @@ def select(
     from pairlearn.cli.comparison import verdict
     from pairlearn.cli.run import Run
     from pairlearn.cli.steps import selecting
-    from pairlearn.errors import InputError
+    from pairlearn.cli.tasks import matrices
     from pairlearn.evaluation import measure_named
 
     run = Run("select", options, as_json)
@@ -104,18 +104,11 @@ def select(
     if pairs is not None:
         from pairlearn.cli.steps import searching
 
-        if representation:
-            raise InputError(
-                "--representation is for classes; leave it out with PAIRS, or join the columns in one table"
-            )
         asked = searching.Asked(
             searching.question_of(task), unseen, objective, kernel, base, C, budget, test_share, memory, directory, seed
         )
         searching.select(run, asked, examples, pairs, out, table_options.columns(), right_options, pair_options.names)
         return
-    searching_only = right_options.right_examples is not None or unseen != "none" or task != "link"
-    if searching_only:
-        raise InputError("--task, --unseen and --right-examples are for labelled pairs; give their table as PAIRS")
     search = selecting.search_of(
         kernel,
         base,
@@ -128,7 +121,8 @@ def select(
         seed=seed,
         objective=objective or "eer",
     )
-    table = run.examples(examples, selecting.with_parts(table_options.columns(), representation or ()))
+    columns = selecting.with_parts(table_options.columns(), representation or ())
+    table = matrices.table_of(run, examples, columns, matrices.common_base(base))
     selecting.search(search, table, run.err)
     found = (
         verdict(search.test_scores_, measure=measure_named(search.objective), search="")

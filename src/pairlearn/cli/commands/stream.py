@@ -34,8 +34,20 @@ def stream(
         typer.Option("--out", "-o", help="CSV of line, score, prediction and label, as predicted; - for stdout."),
     ] = None,
     skip: Annotated[int, typer.Option(min=0, help="Lines to pass over, such as those learnt before a stop.")] = 0,
-    threshold: Annotated[float, typer.Option(help="Squared distance b below which pairs are similar, at first.")] = 1.0,
-    gamma: Annotated[float, typer.Option(help="> 0 when pairs contradict each other: single pairs weigh less.")] = 0.0,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="Squared distance b below which pairs are similar, at first.",
+            show_default="1.0; a metric to go on with keeps its own",
+        ),
+    ] = None,
+    gamma: Annotated[
+        float | None,
+        typer.Option(
+            help="> 0 when pairs contradict each other: single pairs weigh less.",
+            show_default="0.0; a metric to go on with keeps its own",
+        ),
+    ] = None,
     every: Annotated[int, typer.Option(min=1, help="Pairs between two lines of progress.")] = 1000,
     save_every: Annotated[int, typer.Option(min=1, help="Pairs between two savings of the model.")] = 10_000,
     table_options: TableOptions = TableOptions(),
@@ -48,7 +60,7 @@ def stream(
     Ctrl-C stops: the metric is written, and a line says how to go on. So does a bad line.
     """
     options = dict(locals())
-    from pairlearn.cli.run import Run
+    from pairlearn.cli.run import Run, learnt_from
     from pairlearn.cli.steps import streaming
 
     run = Run("stream", options, as_json)
@@ -56,7 +68,9 @@ def stream(
     run.check_models(model, force=True)
     run.check_outputs(out, force=force or skip > 0)
     streaming.check_stdout(out, as_json)
-    metric, learnt = streaming.metric_of(model, threshold, gamma)
+    metric, before = streaming.metric_of(model, threshold, gamma)
+    run.inputs |= before  # lines of numbers have no names: those of the table before them stay known
+    learnt = learnt_from({"inputs": before})
     table = None if examples is None else run.examples(examples, table_options.columns(), learnt=learnt)
     course = streaming.Course(metric, model, save_every, every, run.err, skip, run.about)
     result = course.through(source, table, pair_options.names, out)

@@ -45,6 +45,15 @@ from pairlearn.words import counted
 
 SHOWN_FMRS = 3
 """Columns of FNMR that the terminal shows, from the laxest FMR."""
+OF_RATES: dict[str, tuple[str, Any]] = {
+    "--report": ("page", None),
+    **{f"--{name}": (name, None) for name in ("csv", "markdown", "fmr", "threshold", "cost", "examples", "images")},
+    **{f"--{name}": (name, None) for name in ("train", "title")},
+    "--no-baselines": ("baselines", True),
+    "--level": ("level", 0.95),
+    "--task": ("task", ""),
+}
+"""Options about error rates: their names in the record of a run, and their values where nothing was asked."""
 FEWEST = 2
 """Measures that even a narrow terminal shows; others as far as there is room."""
 
@@ -77,16 +86,18 @@ class Given:
         return _trained(run, path, self.known, self.pairs, columns)
 
 
-def answers_of_another_task(
-    run: Run, sources: Mapping[str, Source], label_column: str, pages: Sequence[Path | None]
-) -> bool:
+def answers_of_another_task(run: Run, sources: Mapping[str, Source], label_column: str) -> bool:
     """Judge answers about order or numbers, which their column tells; False for scores of same and different pairs."""
     columns = [column_names(source) for source in sources.values()]
     task = next((task for task in JUDGED if all(task.column in names for names in columns)), None)
     if task is None or any("score" in names for names in columns):
         return False
-    if any(pages):
-        raise InputError(f"--report, --csv and --markdown are for scores of same and different pairs, not {task.name}")
+    idle = [option for option, (name, unasked) in OF_RATES.items() if run.options[name] != unasked]
+    if idle:
+        raise InputError(
+            f"{', '.join(idle)}: for scores of same and different pairs only, not {task.name}; leave "
+            f"{'it' if len(idle) == 1 else 'them'} out"
+        )
     sheets = {name: read_sheet(source) for name, source in sources.items()}
     judging.judge_tables(run, task, sheets, label_column)
     return True
@@ -97,7 +108,7 @@ def check_page(page: Path | None, images: Path | None) -> None:
     if page is not None:
         environment()
     if images is not None:
-        _check_images(images, page)
+        check_folder(images)
 
 
 def measured(
@@ -230,13 +241,6 @@ def _notes(tables: Mapping[str, ScoreTable]) -> list[str]:
         for name, table in tables.items()
         if table.unlabelled
     ]
-
-
-def _check_images(folder: Path, page: Path | None) -> None:
-    """Pictures need a page to stand on, and a folder to come from; asked before the long part."""
-    if page is None:
-        raise InputError("--images shows pictures on the page; add --report report.html")
-    check_folder(folder)
 
 
 def _pictures(folder: Path | None, record: dict[str, Any]) -> Mapping[str, bytes]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pairlearn import persist
 from pairlearn.cli.run import Run
-from pairlearn.cli.steps.kinds import kind_of
+from pairlearn.cli.steps.kinds import OPEN, kind_of, kind_of_model
 from pairlearn.cli.terminal import facts, say
 from pairlearn.data.files.sources import find_source
 from pairlearn.data.layout import Layout
@@ -43,11 +43,11 @@ def understanding_notes(path: Path) -> Iterator[None]:
 
 
 def info_of(path: Path) -> dict[str, Any]:
-    """All that is known of a model file; the model itself is loaded only if its notes do not say what was learnt."""
+    """All that is known of a model file; the model itself is loaded only where its head leaves something open."""
     told = persist.read_about(path)
     about = told.pop("about")
     result = dict(about.get("result", {}))
-    kind = kind_of(told["class"])
+    kind = kind_of_model(persist.load(path), about) if told["class"] in OPEN else kind_of(told["class"])
     return {
         "file": str(path),
         "bytes": path.stat().st_size,

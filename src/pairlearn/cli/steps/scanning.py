@@ -29,13 +29,21 @@ STREAMED = ("csv", "tsv", "parquet")
 
 
 def is_wanted(
-    source: Source, names: tuple[str, str, str], out: Path, asked: bool | None, skip: int, *, as_json: bool
+    source: Source,
+    names: tuple[str, str, str],
+    out: Path,
+    asked: bool | None,
+    skip: int,
+    *,
+    as_json: bool,
+    rates: bool,
 ) -> bool:
-    """Whether these pairs are to be scored some after the other."""
+    """Whether these pairs are to be scored some after the other, which gives no error rates."""
     if asked is False or (not asked and not skip):
         if skip:
             raise InputError("--skip passes over pairs of a stream; leave --no-stream out")
-        can = source.format in STREAMED and (str(out) == "-" or out.suffix.lower() in ENDINGS) and not as_json
+        fits = source.format in STREAMED and (str(out) == "-" or out.suffix.lower() in ENDINGS)
+        can = fits and not as_json and not rates
         return asked is None and can and source.size > LARGE and names[2] not in column_names(source)
     if as_json and str(out) == "-":
         raise InputError("--json and --out - both write to standard output; give --out a file")

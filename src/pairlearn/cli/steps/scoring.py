@@ -171,6 +171,9 @@ def score_and_write(
 ) -> None:
     """Score, say how good that is where labels are known, and write the table."""
     task = task_of(machine, about)
+    if reflexive and (task.judgement is not None or tested.table.cells is None):
+        why = f"this model is for {task.name}" if task.judgement else f"{tested.table.source} has no labels"
+        raise InputError(f"--reflexive is about error rates, and there are none, since {why}; leave it out")
     found = scored(machine, tested, task)
     result = {"model": str(run.options["model"]), "task": task.name, "pairs": len(tested.table)}
     if tested.table.cells is not None:

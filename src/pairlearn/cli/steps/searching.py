@@ -110,8 +110,8 @@ def _training(
     names: tuple[str, str, str],
 ) -> tuple[Pairs, Any]:
     """Pairs joined to their examples, and what is known of each."""
-    base = "linear" if asked.bases is None else fitting.base_of(asked.bases[0])
-    tables = matrices.tables_of(run, examples, columns, right, base)
+    bases = None if asked.bases is None else [fitting.base_of(name) for name in asked.bases]
+    tables = matrices.tables_of(run, examples, columns, right, matrices.common_base(bases))
     if asked.task == "order":
         chosen = [None if name == usual else name for name, usual in zip(names, USUAL, strict=True)]
         given = ranking.preferences(run, pairs, *chosen)

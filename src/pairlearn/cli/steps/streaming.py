@@ -23,7 +23,7 @@ from rich.console import Console
 
 import pairlearn as pl
 from pairlearn.cli.comparison import MODEL, show_verdict, verdict
-from pairlearn.cli.run import learnt_from, read_about
+from pairlearn.cli.run import read_about
 from pairlearn.cli.terminal import percent, say
 from pairlearn.data.files.cells import plain_text, shortened
 from pairlearn.data.files.delimited import DELIMITERS
@@ -166,14 +166,21 @@ class Course:
 # --------------------------------------------------------------------------- the stream
 
 
-def metric_of(model: Path | None, threshold: float, gamma: float) -> tuple[Any, Mapping[str, Any]]:
-    """The metric of the file to go on with, or a new one, and the columns that it was learnt from."""
+def metric_of(
+    model: Path | None, threshold: float | None, gamma: float | None
+) -> tuple[pl.OnlinePseudoMetric, Mapping[str, Any]]:
+    """The metric of the file to go on with, or a new one, and what it was learnt from, by role."""
+    settings: dict[str, Any] = {"threshold": threshold, "gamma": gamma}
+    asked = {name: value for name, value in settings.items() if value is not None}
     if model is None or not model.exists():
-        return pl.OnlinePseudoMetric(threshold, gamma=gamma), {}
+        return pl.OnlinePseudoMetric(**asked), {}
     metric = pl.load(model)
     if not isinstance(metric, pl.OnlinePseudoMetric):
         raise InputError(f"{model} holds a {type(metric).__name__}, not a metric that `pairlearn stream` wrote")
-    return metric, learnt_from(read_about(model))
+    for name, value in asked.items():
+        if value != (own := getattr(metric, name)):
+            raise InputError(f"{model} goes on with its --{name} {own:g}, not {value:g}; leave it out, or begin anew")
+    return metric, dict(read_about(model).get("inputs", {}))
 
 
 def _rows_by_id(table: ExampleTable) -> dict[str, Floats]:

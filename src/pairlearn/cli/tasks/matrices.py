@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,29 @@ from pairlearn.data.layout import Columns
 from pairlearn.data.tables import ExampleTable
 from pairlearn.errors import InputError
 from pairlearn.words import counted
+
+PRECOMPUTED = "precomputed"
+"""The base kernel whose examples are rows of a matrix."""
+
+
+def common_base(bases: Sequence[Any] | None) -> Any:
+    """One of these bases, for reading the tables that all of them take: each side as features, or as a matrix.
+
+    >>> common_base(None), common_base(["linear", "rbf"]), common_base([("precomputed", "rbf")])
+    ('linear', 'linear', ('precomputed', 'rbf'))
+    """
+    first, *others = bases or ["linear"]
+    if any(_matrices(base) != _matrices(first) for base in others):
+        raise InputError(
+            f"--base {PRECOMPUTED} takes a table as a matrix of similarities, other bases take it as features; give it "
+            "alone"
+        )
+    return first
+
+
+def _matrices(base: Any) -> list[bool]:
+    """Which side is a matrix."""
+    return [side == PRECOMPUTED for side in (base if isinstance(base, tuple) else (base, base))]
 
 
 def tables_of(
@@ -29,7 +53,7 @@ def tables_of(
 
 def table_of(run: Run, path: Path, columns: Columns, base: str, role: str = "examples") -> ExampleTable:
     """A table of features or, for a precomputed base, a matrix."""
-    if base != "precomputed":
+    if base != PRECOMPUTED:
         return run.examples(path, columns, role=role)
     return as_matrix(run, run.examples(path, replace(columns, matrix=True), role=role), role)
 

@@ -146,7 +146,8 @@ def task_of(model: Any, about: Mapping[str, Any] | None = None) -> Task:
     >>> task_of(pl.PairRanker()).name, task_of(pl.Verifier(pl.EuclidBaseline(), 0.0)).name
     ('preference', 'verification')
     """
-    if _chosen_for_order(about):
+    question = _noted_question(about)
+    if question == "order":
         return PREFERENCE
     if isinstance(model, pl.Verifier):
         return task_of(model.model)
@@ -157,18 +158,23 @@ def task_of(model: Any, about: Mapping[str, Any] | None = None) -> Task:
     if isinstance(model, pl.PairRidge) and getattr(model, "binary_", False):
         # +1 and −1 that change with the order of a pair say who comes first, not whether two belong together.
         return PREFERENCE if pl.pair_kernel(model.kernel).symmetry == "antisymmetric" else VERIFICATION
+    if isinstance(model, pl.scorers.DistilledScorer) and model.function.sign < 0:
+        return PREFERENCE
+    if isinstance(model, pl.scorers.DistilledRegressor) and question == "number":
+        return REGRESSION
     if isinstance(model, pl.BasisSVC):
         raise InputError("this model tells classes of single examples, not of pairs; use pairlearn classify predict")
     return next((task for kinds, task in TASKS.items() if isinstance(model, kinds)), VERIFICATION)
 
 
-def _chosen_for_order(about: Any) -> bool:
-    """Whether a model, or the one that it was made from, was chosen by who comes first: ties leave no other trace.
+def _noted_question(about: Any) -> str | None:
+    """What a model, or the one that it was made from, was learnt for: ties and small models leave no other trace.
 
     Notes are what anyone wrote, so nothing is taken for granted.
     """
     if not isinstance(about, Mapping):
-        return False
+        return None
     result = about.get("result")
-    chosen = isinstance(result, Mapping) and result.get("question") == "order"
-    return chosen or _chosen_for_order(about.get("made_from"))
+    if isinstance(result, Mapping) and isinstance(result.get("question"), str):
+        return str(result["question"])
+    return "number" if about.get("command") == "regress" else _noted_question(about.get("made_from"))

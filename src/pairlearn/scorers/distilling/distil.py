@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pairlearn.baselines.baseline import Baseline
 from pairlearn.errors import ApproximationWarning, InputError, warn_user
 from pairlearn.examples import check_examples, count_examples, take_examples
 from pairlearn.machines.pair_svr import PairRegressor
@@ -185,12 +186,22 @@ def _stored(found: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _scorer(model: Any, function: DistilledFunction) -> Any:
-    threshold = float(getattr(model, "threshold_", getattr(model, "threshold", None)) or 0.0)
-    small = DistilledRegressor(function) if isinstance(model, PairRegressor) else DistilledScorer(function, threshold)
+    small = (
+        DistilledRegressor(function)
+        if isinstance(model, PairRegressor)
+        else DistilledScorer(function, _threshold_of(model))
+    )
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(model, name):
             setattr(small, name, getattr(model, name))
     return small
+
+
+def _threshold_of(model: Any) -> float:
+    """Where the model begins to say "same": 0 of machines; NaN of a distance that was not told."""
+    natural = getattr(model, "unlearnt_threshold", np.nan) if isinstance(model, Baseline) else 0.0
+    known = (getattr(model, name, None) for name in ("threshold_", "threshold"))
+    return next((float(value) for value in known if value is not None), np.nan if natural is None else natural)
 
 
 # --------------------------------------------------------------------------- around the model

@@ -41,7 +41,8 @@ class _Distilled(BaseEstimator):
 class DistilledScorer(ClassifierMixin, _Distilled):
     """A small, quick stand-in for a fitted model that says which pairs belong together, or who comes first.
 
-    `pl.distil` makes it. Predicts +1 where g > threshold, as the model did.
+    `pl.distil` makes it. Predicts +1 where g > threshold, as the model did. A threshold of NaN says that it
+    had none, as a distance before `fit`: then there are scores only.
 
     >>> import pairlearn as pl
     >>> X = np.random.default_rng(0).normal(size=(40, 3))
@@ -61,6 +62,11 @@ class DistilledScorer(ClassifierMixin, _Distilled):
 
     def predict(self, X: Any) -> Ints:
         """+1 where g > threshold, else −1."""
+        if np.isnan(self.threshold):
+            raise InputError(
+                "the model that this one was made of had no threshold: set one with set_params(threshold=…), or decide "
+                "by labelled pairs (pl.Verifier, pairlearn decide)"
+            )
         return np.where(self.decision_function(X) > self.threshold, 1, -1)
 
 

@@ -92,10 +92,20 @@ class WhitenedScorer(Baseline):
         self._learn(views, compact.examples, groups)
         self.classes_ = np.array([-1, 1])
         if self.threshold is None:
-            self.threshold_ = best_threshold(self._mean(self.view_scores(compact)), labels)
+            self.threshold_ = self._learnt_threshold(compact, labels)
         else:
             self.threshold_ = float(self.threshold)
         return self
+
+    def _learnt_threshold(self, pairs: Pairs, labels: Floats) -> float:
+        """By pairs of different examples: one with itself is alike whatever the data."""
+        proper = ~pairs.reflexive
+        if len(np.unique(labels[proper])) < 2:
+            raise InputError(
+                "the training pairs of different examples hold one label only, which says nothing of a threshold; add "
+                "pairs of the other label, or pass threshold=…"
+            )
+        return best_threshold(self._mean(self.view_scores(pairs[proper])), labels[proper])
 
     def _checked(self) -> list[View]:
         views = [self.views] if isinstance(self.views, View) else list(self.views)
@@ -103,8 +113,8 @@ class WhitenedScorer(Baseline):
             raise InputError(
                 f'views is a list of at least one pl.scorers.View, got {self.views!r:.60}; try View("rbf")'
             )
-        if isinstance(self.rank, bool) or self.rank != int(self.rank) or self.rank < 1:
-            raise InputError(f"rank is a number of features ≥ 1, got {self.rank!r}; try 500")
+        if isinstance(self.rank, bool) or not isinstance(self.rank, (int, np.integer)) or self.rank < 1:
+            raise InputError(f"rank must be a whole number of features ≥ 1, got {self.rank!r:.40}; try rank=500")
         return views
 
     def _learn(self, views: Sequence[View], examples: Examples, groups: Ints) -> None:

@@ -13,7 +13,7 @@ import pairlearn as pl
 from pairlearn.cli.comparison import MODEL, titled
 from pairlearn.cli.run import Run, learnt_from
 from pairlearn.cli.steps.gallery.searching import Found, truth_of
-from pairlearn.cli.steps.kinds import kind_of, title_of
+from pairlearn.cli.steps.kinds import kind_of_model, title_of
 from pairlearn.cli.terminal import percent, say
 from pairlearn.cli.terminal import table as figures
 from pairlearn.data.layout import Columns
@@ -59,10 +59,10 @@ class Enrolled(NamedTuple):
     columns: Columns
 
 
-def check_model(machine: Any, path: Path) -> None:
+def check_model(machine: Any, about: Mapping[str, Any], path: Path) -> None:
     """Refuse models whose scores do not say how alike two examples are."""
     function = getattr(getattr(machine, "model", machine), "function_", None)
-    if not kind_of(type(machine).__name__).alike:
+    if not kind_of_model(machine, about).alike:
         raise InputError(f"{path} is {title_of(machine)}: identify needs a model whose larger scores mean more alike")
     if function is not None and function.n_tables == 2:
         raise InputError(f"{path} compares examples of two tables; identify needs a model of one table")
@@ -81,7 +81,7 @@ def enrol(
         return Enrolled(machine, about, learnt_from(about, "gallery"), columns), gallery
     if probes is None:
         raise InputError(f"{model} is {title_of(machine)}, not a saved gallery: give GALLERY and PROBES")
-    check_model(machine, model)
+    check_model(machine, about, model)
     return _enrolled(run, machine, about, gallery, columns, "mean" if pool is None else pool), probes
 
 

@@ -119,9 +119,7 @@ def truth_of(gallery: pl.Gallery, probes: ExampleTable) -> Ints:
     """The place of every probe's identity among the names of the gallery, −1 where it is not enrolled or unknown."""
     if probes.classes is None:
         return np.full(len(probes.ids), -1)
-    classes = np.array(probes.classes)
-    places = np.minimum(np.searchsorted(gallery.names, classes), len(gallery.names) - 1)
-    return np.where(gallery.names[places] == classes, places, -1)
+    return gallery.places(probes.classes)
 
 
 @contextmanager

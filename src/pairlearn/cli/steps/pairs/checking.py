@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from pairlearn.cli.options import PairOptions
 from pairlearn.cli.run import Run
 from pairlearn.cli.steps.pairs.splitting import by_id, holds_pairs
 from pairlearn.cli.terminal import facts, say
+from pairlearn.data.files.sheet import Sheet
 from pairlearn.data.files.sources import Source
 from pairlearn.data.layout import Columns
 from pairlearn.data.tables import ExampleTable, PairTable
@@ -90,11 +92,14 @@ def read(
     roles = ("train", "test")[: len(paths)]
     sheets = [run.sheet(path, role) for path, role in zip(paths, roles, strict=True)]
     if not any(holds_pairs(sheet, names) for sheet in sheets):
+        _refuse_words_of_pairs(sheets[0], examples, names)
         known = run.examples(sheets[0].source, columns, role="train")
         others = [_like(run, "train", known, sheet.source, columns, "test") for sheet in sheets[1:]]
         return [Checked.of_table(each) for each in (known, *others)]
     tables = [run.pairs(sheet.source, *names, role=role) for sheet, role in zip(sheets, roles, strict=True)]
     if examples is None:
+        if columns != Columns():
+            raise InputError(f"{sheets[0].source} is a table of pairs: columns of examples are those of --examples")
         ids, found = by_id(*tables)
         return [Checked.of_pairs(table, pairs, ids, None) for table, pairs in zip(tables, found, strict=True)]
     first = run.examples(examples, columns)
@@ -103,6 +108,15 @@ def read(
         Checked.of_pairs(table, table.on(over), over.ids, over.classes)
         for table, over in zip(tables, (first, other), strict=False)
     ]
+
+
+def _refuse_words_of_pairs(sheet: Sheet, examples: Path | None, names: tuple[str, str, str]) -> None:
+    """What was said of pairs would be overlooked where tables hold examples."""
+    if examples is not None or names != PairOptions().names:
+        raise InputError(
+            f"{sheet.source} has no columns {names[0]} and {names[1]}, so it is a table of examples; leave --examples "
+            "out, or name the columns of pairs with --left-column and --right-column"
+        )
 
 
 def _like(run: Run, known: str, first: ExampleTable, path: Path | Source, columns: Columns, role: str) -> ExampleTable:
@@ -236,10 +250,3 @@ def _in_words(value: Any) -> str:
     shown = [" – ".join(entry) if isinstance(entry, tuple) else str(entry) for entry in value[:SHOWN]]
     more = ", …" if len(value) > SHOWN else ""
     return f"{len(value):,} ({', '.join(shown)}{more})" if value else "none"
-
-
-def check_paths(train: Path, test: Path | None, examples: Path | None, test_examples: Path | None) -> list[Path]:
-    """The tables to check, or why the options do not fit together."""
-    if test_examples is not None and (examples is None or test is None):
-        raise InputError("--test-examples are the examples of TEST where those of TRAIN are --examples; give both")
-    return [train] if test is None else [train, test]

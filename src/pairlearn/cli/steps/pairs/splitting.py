@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pairlearn.cli.options import PairOptions
 from pairlearn.cli.run import Run
 from pairlearn.cli.terminal import say
 from pairlearn.cli.terminal import table as figures
@@ -71,6 +72,26 @@ def targets_of(run: Run, source: Path, folder: Path, ending: str | None, shares:
 def holds_pairs(sheet: Sheet, names: tuple[str, str, str]) -> bool:
     """Whether a table has the columns of pairs."""
     return all(name in sheet.columns for name in names[:2])
+
+
+def is_of_pairs(
+    sheet: Sheet, names: tuple[str, str, str], examples: Path | None, class_column: str | None, apart: str
+) -> bool:
+    """Whether a table holds pairs; what was asked of tables of the other kind is refused."""
+    usual = PairOptions().names
+    if names != usual:
+        named = [name for name, other in zip(names, usual, strict=True) if name != other]
+        sheet.require((*names[:2], *named), "; see --left-column, --right-column and --label-column")
+    if holds_pairs(sheet, names):
+        if examples is None and class_column is not None:
+            raise InputError(f"{sheet.source} is a table of pairs: --class-column needs --examples, which has classes")
+        return True
+    if examples is not None or apart != "both":
+        raise InputError(
+            f"{sheet.source} has no columns {names[0]} and {names[1]}, so it is a table of examples; leave --examples "
+            "and --apart out, or name the columns of pairs with --left-column and --right-column"
+        )
+    return False
 
 
 def parts_of_examples(sheet: Sheet, class_column: str | None, shares: Mapping[str, float], seed: int) -> Parts:
