@@ -226,6 +226,32 @@ def test_steps_from_exact_rates_lead_to_the_optimum_of_the_whole_kernel(monkeypa
     assert found.objective == pytest.approx(expected.objective, abs=1e-7)
 
 
+@pytest.mark.parametrize("kernel", ["metric", "tensor_metric", "direct_metric"])
+def test_at_the_least_rho_float32_still_solves(kernel: str) -> None:
+    """A base with values of 10⁵, whose metric kernel has values of 10¹⁰: at a hundredth of it the error is 100 %."""
+    points, _ = pl.data.checker_board(20, 8, seed=0)
+    operator = build(pl.pair_kernel(kernel).on(pl.kernels.Polynomial(2)), pl.all_pairs(points)).operator
+    sandwich = operator.sandwich()
+    assert sandwich is not None
+    basis = Eigenbasis.of(sandwich)
+    S = np.tril(np.random.default_rng(0).choice([-1.0, 1.0], size=sandwich.left.shape))
+    rough, exact = (S + np.tril(S, -1).T).astype(np.float32), S + np.tril(S, -1).T
+    for R, negligible in ((rough, 0.1), (exact, 0.0)):
+        resolvent_for(basis, basis.rounding, R.dtype.type, np.random.default_rng(0), negligible).solve(R)
+    np.testing.assert_allclose(np.tril(rough), np.tril(exact), atol=0.3 * np.abs(exact).max())
+    assert np.linalg.norm(np.tril(rough - exact)) <= 0.1 * np.linalg.norm(np.tril(exact))
+
+
+def test_rho_never_falls_below_what_float32_solves() -> None:
+    sandwich = sandwich_of("metric", PAIRS)
+    basis = Eigenbasis.of(sandwich)
+    moved = iteration.Iteration(PROBLEM, Cells.of(sandwich), basis, 3, 0)
+    moved.begin(np.zeros(len(PAIRS)), Y.astype(float), 0.0, 100.0)
+    moved.reduce(1e-30)
+    assert moved.rho == basis.rounding > 0
+    assert Eigenbasis.of(sandwich_of("tensor", PAIRS)).rounding == 0
+
+
 def test_low_rank_finds_what_there_is() -> None:
     B = np.random.default_rng(0).normal(size=(60, 40))
     A = B * 0.5 ** np.arange(40) @ B.T
@@ -407,6 +433,14 @@ def test_no_time_at_all_still_takes_a_step() -> None:
     assert is_feasible(solution.coefficients, PROBLEM)
     assert solution.coefficients.any()
     assert solution.gap == pytest.approx(violation(matrix_of(OPERATOR), PROBLEM, solution.coefficients), abs=1e-10)
+
+
+def test_where_steps_overflow_the_best_so_far_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(iteration.Iteration, "point", lambda _: np.full(len(PAIRS), np.nan))
+    solution = solved(tol=1e-6)
+    assert solution.status == Status.STALLED
+    assert is_feasible(solution.coefficients, PROBLEM)
+    assert np.isfinite(solution.gap)
 
 
 def test_a_limit_of_steps() -> None:

@@ -130,7 +130,8 @@ class Iteration:
         return nearest_feasible(t, self.problem, self.kink, np.abs(factor))
 
     def reduce(self, rho: float) -> None:
-        """The same point and rates with another ρ, unless it is at most this already."""
+        """The same point and rates with another ρ, unless it is at most this already or rounding allows no less."""
+        rho = max(rho, self.basis.rounding)
         if self.rho > rho:
             loops.splitting.rescale(self.s, *self._box, self.dtype(self.rho / rho))
             self._set(rho)

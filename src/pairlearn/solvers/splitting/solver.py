@@ -263,6 +263,8 @@ class _Run:
         if not self._is_time_to_look(step) and not (late and self.lowest == np.inf):
             return Status.TIME_BUDGET if late else None
         theta = iteration.point()
+        if not np.isfinite(theta).all():  # of which no gap says anything
+            return Status.STALLED
         v, status = self._look(theta)
         self.falls.append((step, self.lowest))
         if status is not None or late:
