@@ -382,6 +382,18 @@ def test_another_way_is_gone_where_splitting_stands_still_far_from_its_end(
     assert len(steps) == 20 * (choice.STILL + 1)  # the first look is better than none
 
 
+def test_an_interior_point_that_takes_far_too_many_steps_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Orthants with C = 1000 were not solved in 300 s, five steps of an active set before its end."""
+    problem, operator = PROBLEMS["same or different"], operator_of("metric, linear")
+    active = ActiveSet(tol=1e-6, tuning=replace(SMALL, small=100))
+    plain = Auto(active).solve(problem, operator)
+    monkeypatch.setattr(choice, "LONG", 3)
+    found = Auto(active).solve(problem, operator)
+    assert ("interior point" in plain.path, "interior point" in found.path) == (True, False)
+    assert found.status == Status.CONVERGED
+    assert found.objective == pytest.approx(plain.objective, rel=1e-6)
+
+
 def test_what_splitting_came_to_counts_where_what_follows_it_is_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
     best = ActiveSet(tol=1e-6).solve(problem, operator)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 import numpy as np
 
@@ -67,6 +68,9 @@ PROBED = (8000, 100_000)
 NEARLY = 0.75
 """Share of the free pairs that makes splitting worth while from which on it begins at once: a probe may miss their
 number by a third, and factors cost its cube (Davis, C = 100: 2,490 foreseen, 4,920 found, .5 s instead of .3)."""
+LONG = 2 * interior.STEPS
+"""Steps of the interior point after which it is left: where boxes are a million times as wide as most coefficients it
+takes more than a hundred (orthants, 20 columns, 320,400 pairs, tensor, C = 1000), and an active set one second."""
 NEAR = 30.0
 """Gap, in tolerances, below which whoever is at work is about to end anyway."""
 STILL = 10
@@ -308,11 +312,12 @@ def seconds_of(way: Way) -> float:
 
 
 def _tried(climb: Climb, ways: list[Way], way: Way, start: Floats | None, begun: str | None = None) -> Solution | None:
-    """By this way; None where it is lost, and no longer among the ways."""
+    """By this way; None where it is lost, and no longer among the ways; nor is the interior point, if that was long."""
     found = _taken_over(climb, way, start, begun)
     if not (climb.relay.left or (isinstance(way.solver, Newton) and found.status is Status.STALLED)):
         return found
-    ways.remove(way)
+    long = climb.relay.left and isinstance(way.solver, Newton)
+    ways[:] = [each for each in ways if each is not way and not (long and isinstance(each.solver, Interior))]
     climb.lost, climb.relay.left = found.coefficients, False
     return None
 
@@ -328,9 +333,15 @@ def _standing(tol: float) -> Callable[[Progress], bool]:
     return leave
 
 
+def _overrunning() -> Callable[[Progress], bool]:
+    """Whether the interior point takes far more steps on all pairs than it is counted with."""
+    steps = count(1)
+    return lambda step: step.working_set == step.n_pairs and next(steps) > LONG
+
+
 def _taken_over(climb: Climb, way: Way, start: Floats | None, begun: str | None = None) -> Solution:
     """Another solver goes on from the last coefficients."""
-    climb.relay.leave = _standing(climb.active.tol) if isinstance(way.solver, Splitting) else None
+    climb.relay.leave = _standing(climb.active.tol) if isinstance(way.solver, Splitting) else _overrunning()
     begun = climb.first if begun is None or climb.guess is not None else begun
     theta = climb.guess.theta if start is None and climb.guess is not None else start
     solver = way.solver

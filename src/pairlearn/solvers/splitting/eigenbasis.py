@@ -49,7 +49,7 @@ class Eigenbasis:
 
     @property
     def rounding(self) -> float:
-        """Least ρ at which a correction in float32 still solves: its rank 2m differs by ε·max λ² from what it should be.
+        """Least ρ at which a correction in float32 still solves: its rank 2m is off by ε·max λ².
 
         The checker board's squared base (values of 10⁵, metric kernel) went to a ρ of a hundredth of that, and from
         coefficients of 1 to 10²¹ within ten steps. Without a correction nothing is taken from anything.
