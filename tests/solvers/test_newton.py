@@ -229,6 +229,24 @@ def test_where_newton_is_lost_after_a_look_the_active_set_goes_on(monkeypatch: p
     assert found.objective == pytest.approx(exact.objective, rel=1e-5)
 
 
+def test_newton_that_took_over_late_and_is_lost_gives_back_what_was_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Orthants with C = 1000 went on to forty steps of an interior point, five of the active set before their end."""
+    problem, Z = problem_of("classes", 3000, np.random.default_rng(7))
+    steps: list[int] = []
+    descended = Descent.run
+    monkeypatch.setattr(Descent, "run", lambda self, *a, **options: steps.append(1) or descended(self, *a, **options))
+    monkeypatch.setattr(Newton, "_crowded", lambda self, problem, size, on_ramps: True)
+    monkeypatch.setattr(choice.Way, "saves", lambda self, climb: False)
+    monkeypatch.setattr(choice.Way, "would_have_saved", lambda self, climb, step: isinstance(self.solver, Newton))
+    monkeypatch.setattr(choice, "SURE", 0.0)
+    found = Auto(ActiveSet(tol=1e-6, tuning=replace(FEW, small=10))).solve(problem, FeatureOperator(Z))
+    exact = ActiveSet(tol=1e-6).solve(problem, FeatureOperator(Z))
+    assert steps == [1]
+    assert "Newton" not in found.path
+    assert "interior" not in found.path
+    assert found.objective == pytest.approx(exact.objective, rel=1e-5)
+
+
 def test_a_constant_after_a_look_that_was_left_is_proved_by_newton(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, Z = rare(3000, 0.05, np.random.default_rng(6))
     monkeypatch.setattr(choice, "LOOK", 0.0)

@@ -345,8 +345,8 @@ def _taken_over(climb: Climb, way: Way, start: Floats | None, begun: str | None 
     begun = climb.first if begun is None or climb.guess is not None else begun
     theta = climb.guess.theta if start is None and climb.guess is not None else start
     solver = way.solver
-    if isinstance(solver, Newton) and start is None:
-        solver = replace(solver, looked=not way.rich)
+    if isinstance(solver, Newton):
+        solver = replace(solver, looked=start is None and not way.rich, returns=not way.rich)
     found = solver.within(climb.clock.budget).solve(climb.problem, climb.operator, theta, climb.relay)
     climb.taken, climb.relay.leave = max(climb.taken, found.taken), None
     path = ", ".join(filter(None, [begun, found.path]))

@@ -46,7 +46,9 @@ class Newton:
     looked: bool = False
     """Whether it was chosen after a look at subsets. A start is a guess by them then, no better to go down from than
     nothing (MNIST in 30 dimensions, 319,600 pairs: C = .1 1.4 and 1.5 s, C = 1 2.7 and 1.8) but for what a fit that is
-    broken off leaves; and whoever chose it knows what to do where it is lost (`Status.STALLED`)."""
+    broken off leaves."""
+    returns: bool = False
+    """Whether whoever chose it knows what to do where it is lost (`Status.STALLED`)."""
 
     def solve(
         self,
@@ -76,7 +78,7 @@ class Newton:
         if lost and self._has_room(problem, size):
             taken = max(taken, interior.bytes_needed(problem, (size.features or 0,) * 2, self.active.tuning))
             even = proven(self.active, problem, operator, theta, clock, doubtful=self.looked and not flat)
-        if lost and self.looked and even is None:
+        if lost and self.returns and even is None:
             found = finish(problem, operator, theta, Status.STALLED, self.active.tol, ())
             return relay.whole(found, PATH, taken)
         active = replace(self.active, time_budget=clock.budget)
