@@ -26,7 +26,7 @@ def test_a_smaller_file_that_scores_nearly_the_same(
     pairs = pl.all_pairs(np.random.default_rng(0).normal(size=(9, 6)))
     small, large = (pl.load(path).decision_function(pairs) for path in (out, model))
     assert np.corrcoef(small, large)[0, 1] > 0.99
-    assert "in less room and time" in call("info", out).output
+    assert "do two examples belong together?" in call("info", out).output
     said = call("explain", out, made_people / "faces.parquet", "p00_0", "p00_1", "--id-column", "photo").output
     assert "by feature" in said
 
@@ -61,3 +61,16 @@ def test_a_small_model_answers_the_question_of_the_large_one(tmp_path: Path, cal
     small = tmp_path / "small-order.safetensors"
     told = call("rank", "predict", small, tmp_path / "games.csv", "--examples", things, "--json")
     assert json.loads(told.stdout)["task"] == "preference"
+    names = "id,who,a,b,c,d"
+    (tmp_path / "people.csv").write_text("\n".join([names, *(row.replace(",", ",p,", 1) for row in rows)]) + "\n")
+    known = ("--class-column", "who", "--id-column", "id")
+    refused = call("identify", small, tmp_path / "people.csv", things, *known, code=1)
+    assert "which of two examples comes first" in refused.output
+    ridge = tmp_path / "ridge.safetensors"
+    same = [f"x{a},x{b},{1 if X[a, 0] * X[b, 0] > 0 else -1}" for a, b in sides]
+    (tmp_path / "same.csv").write_text("\n".join(["left,right,label", *same]) + "\n")
+    call("fit", things, tmp_path / "same.csv", "--machine", "ridge", "--base", "linear", "--out", ridge)
+    call("distil", ridge, things, "--out", tmp_path / "small-ridge.safetensors")
+    told = json.loads(call("info", tmp_path / "small-ridge.safetensors", "--json").stdout)
+    assert told["answers"] == "do two examples belong together?"
+    call("identify", tmp_path / "small-ridge.safetensors", tmp_path / "people.csv", things, *known)

@@ -37,6 +37,12 @@ def test_the_table_speaks_of_options_that_there_are() -> None:
             assert {*options.split(), *condition.by} <= shown, (name, options, condition.words)
 
 
+def test_a_rate_of_zero_was_given(tmp_path: Path, call: Call) -> None:
+    """What is wrong is the rate, not what stands beside it."""
+    given = ("score", tmp_path / "m.safetensors", tmp_path / "x.csv", tmp_path / "p.csv", "--fmr", 0.0, "--prior", 0.3)
+    assert "can take effect only" not in call(*given, code=1).output
+
+
 def test_options_of_other_tables_are_told_of_wherever_there_are_any() -> None:
     for name, command in every_command():
         told = {option for options, _ in NEEDS.get(name, ()) for option in options.split()}

@@ -42,7 +42,7 @@ def among(other: str, *choices: str) -> Condition:
 
 
 def _is_given(value: Any) -> bool:
-    return value is not None and value is not False and value != 0
+    return value is not None and value is not False and (value != 0 or isinstance(value, float))  # rates may be 0
 
 
 TESTED = Condition("with --folds of 1 or more", ("--folds",), lambda values: values["--folds"] > 0)

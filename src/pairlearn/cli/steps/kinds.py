@@ -24,7 +24,7 @@ KINDS = {
     "PairSVC": VERIFIES,
     "TransductivePairSVC": VERIFIES,
     "StackedPairSVC": VERIFIES,
-    "DistilledScorer": Kind("what the model that it was made from answers, in less room and time", "as of that model"),
+    "DistilledScorer": VERIFIES,
     "DistilledRegressor": NUMBERS,
     "NormalisedScorer": VERIFIES,
     "WhitenedScorer": VERIFIES,
@@ -49,8 +49,8 @@ KINDS = {
 }
 BY_TASK = {"preference": ORDERS, "verification": VERIFIES, "regression": NUMBERS}
 """Kinds of models whose class does not say what they answer, by the name of their task."""
-OPEN = ("PairRidge",)
-"""Their classes: labels and kernel say more."""
+OPEN = ("PairRidge", "DistilledScorer", "DistilledRegressor")
+"""Their classes: labels and kernel say more, or what they were made from."""
 BASELINE = Kind("do two examples belong together? A baseline, to compare with", "larger = more alike")
 
 
@@ -69,7 +69,7 @@ def kind_of_model(model: Any, about: Mapping[str, Any] | None = None) -> Kind:
     return BY_TASK[task_of(model, about).name]
 
 
-def title_of(model: Any) -> str:
-    """A model in a sentence: what it is, and what it answers."""
+def title_of(model: Any, about: Mapping[str, Any] | None = None) -> str:
+    """A model in a sentence: what it is, and what it answers; `about` is what its file says."""
     name = type(model).__name__
-    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name} ({kind_of_model(model).answers})"
+    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name} ({kind_of_model(model, about).answers})"
