@@ -99,6 +99,39 @@ def test_the_training_file_sets_no_threshold(folder: Path) -> None:
     assert "flattering" in shown.stderr
 
 
+def test_a_model_may_be_decided_anew_by_the_same_pairs(folder: Path) -> None:
+    """Only its threshold came from them; also where a smaller model was made in between."""
+    assert decide(folder, "development.csv", "--fmr", 0.05).exit_code == 0
+    files = folder / "v.safetensors", folder / "faces.csv", folder / "development.csv"
+    shown = call("score", *files)
+    assert "threshold was set by this very file" in shown.stderr
+    again = call("decide", *files, "--fmr", 0.1, "--out", folder / "w.safetensors")
+    assert (again.exit_code, "this very file" in again.stderr) == (0, False)
+    small = folder / "small.safetensors"
+    assert call("distil", folder / "v.safetensors", folder / "faces.csv", "--out", small).exit_code == 0
+    assert call("decide", small, *files[1:], "--fmr", 0.1, "--out", folder / "u.safetensors").exit_code == 0
+    refused = call(
+        "decide", folder / "u.safetensors", files[1], folder / "train.csv", "--out", folder / "t.safetensors"
+    )
+    assert "learnt from this very file" in refused.stderr
+
+
+def test_identities_without_a_pair_are_not_counted(folder: Path) -> None:
+    assert "of 20 identities" in decide(folder, "development.csv", "--fmr", 0.05).output
+
+
+def test_the_pairs_of_a_stream_are_not_its_examples(folder: Path) -> None:
+    """The table of all people was there when it learnt, the pairs of these were not."""
+    metric, faces = folder / "metric.safetensors", folder / "faces.csv"
+    ids = ("--id-column", "id", "--class-column", "class")
+    streamed = call(
+        "stream", folder / "train.csv", "--examples", faces, "--model", metric, "--out", folder / "p.csv", *ids
+    )
+    assert streamed.exit_code == 0, streamed.output
+    decided = call("decide", metric, faces, folder / "development.csv", "--fmr", 0.1, "--out", folder / "x.safetensors")
+    assert decided.exit_code == 0, decided.output
+
+
 def test_decisions_and_probabilities_in_the_table(folder: Path) -> None:
     assert decide(folder, "development.csv", "--fmr", 0.05).exit_code == 0
     model, out = pl.load(folder / "v.safetensors"), folder / "s.jsonl"

@@ -68,6 +68,7 @@ def test_predictions_speak_of_order_and_can_be_evaluated(games: Path, tmp_path: 
     model, out = tmp_path / "r.safetensors", tmp_path / "predictions.csv"
     run("rank", "fit", games, "--out", model, "--folds", 0)
     result = run("rank", "predict", model, games, "--out", out)
+    assert "learnt from this very file" in result.stderr
     assert result.exit_code == 0, result.output
     for word in ("EER", "Euclid", "same"):
         assert word not in result.output

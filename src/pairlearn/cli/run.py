@@ -216,6 +216,30 @@ def learnt_from(about: Mapping[str, Any], role: str = "examples") -> dict[str, A
     return dict(about.get("inputs", {}).get(role, {}).get("layout", {}))
 
 
+def training_of(about: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a model file says of the run that learnt: runs that decided or distilled came after it.
+
+    >>> training_of({"command": "decide", "made_from": {"command": "fit"}})
+    {'command': 'fit'}
+    """
+    while about.get("command") in ("decide", "distil") and about.get("made_from"):
+        about = about["made_from"]
+    return about
+
+
+def inputs_learnt_from(about: Mapping[str, Any]) -> dict[str, Any]:
+    """The files that a model was learnt from, by their roles; of a stream nobody knows the pairs."""
+    training = training_of(about)
+    return {} if training.get("command") == "stream" else dict(training.get("inputs", {}))
+
+
+def decided_by(about: Mapping[str, Any]) -> dict[str, Any]:
+    """The file of pairs that the threshold of a model was set by; empty if there is none."""
+    while about.get("command") == "distil" and about.get("made_from"):
+        about = about["made_from"]
+    return dict(about.get("inputs", {}).get("pairs", {})) if about.get("command") == "decide" else {}
+
+
 def known_ids(about: Mapping[str, Any]) -> tuple[str, ...] | None:
     """The ids that a model without a table of examples knows; None for a model with one."""
     ids = about.get("inputs", {}).get("examples", {}).get("ids")

@@ -133,7 +133,7 @@ def predict(
 ) -> None:
     """Predict who comes first in each pair; where that is known, say how often it is right."""
     options = dict(locals())
-    from pairlearn.cli.run import Run
+    from pairlearn.cli.run import Run, inputs_learnt_from
     from pairlearn.cli.steps import scoring
     from pairlearn.cli.tasks import ranking
 
@@ -142,6 +142,9 @@ def predict(
     machine, about = ranking.ranker_of(run, model)
     known = ranking.known_examples(run, model, about, examples, table_options.columns())
     given = ranking.preferences(run, pairs, left_column, right_column, label_column, role="pairs")
+    learnt = inputs_learnt_from(about).get("preferences", {})
+    if learnt.get("sha256") == run.inputs["pairs"]["sha256"]:
+        run.warn(scoring.FLATTERING.format(learnt["file"]))
     scoring.score_and_write(run, machine, about, scoring.Tested(given, given.on(known)), out)
 
 

@@ -14,7 +14,7 @@ import pairlearn as pl
 from pairlearn.cli.comparison import MODEL, curves_of, rates, rates_table, show_verdict, verdict
 from pairlearn.cli.comparison import scored as systems_of
 from pairlearn.cli.options import RightOptions
-from pairlearn.cli.run import Run, known_ids, learnt_from
+from pairlearn.cli.run import Run, decided_by, inputs_learnt_from, known_ids, learnt_from
 from pairlearn.cli.steps.fitting import WORDS, spelled
 from pairlearn.cli.tasks import judging
 from pairlearn.cli.tasks.task import Task, task_of
@@ -32,6 +32,7 @@ from pairlearn.words import counted
 DECIDE = "Set a threshold: `pairlearn decide MODEL EXAMPLES PAIRS --fmr 0.001`, by labelled pairs of other identities."
 REPORT = "Show it: `pairlearn evaluate SCORES --examples EXAMPLES --report report.html`."
 """What to do with a model that is better than the baselines."""
+FLATTERING = "the model was learnt from this very file ({}): what it says of these pairs is flattering"
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +60,7 @@ class Tables:
     right: ExampleTable | None
     names: tuple[str, str, str]
     learnt: Mapping[str, Any] = field(default_factory=dict)
+    decided: Mapping[str, Any] = field(default_factory=dict)
 
     def learnt_from(self, run: Run, role: str = "pairs") -> str | None:
         """The file that these pairs and the training have in common, known by the hash of its content.
@@ -82,7 +84,9 @@ class Tables:
         """Say so if the model was learnt from these very pairs."""
         source = self.learnt_from(run, role)
         if source is not None:
-            run.warn(f"the model was learnt from this very file ({source}): what it says of these pairs is flattering")
+            run.warn(FLATTERING.format(source))
+        elif run.command != "decide" and self.decided.get("sha256") == run.inputs[role]["sha256"]:
+            run.warn(f"the threshold was set by this very file ({self.decided['file']}): rates at it are flattering")
 
     @classmethod
     def read(
@@ -99,7 +103,7 @@ class Tables:
             raise InputError("this model was learnt from ids alone and knows no features; use pairlearn rank predict")
         left = run.examples(examples, columns, learnt=learnt_from(about))
         other = run.right_examples(right, learnt_from(about, "right"))
-        return cls(left, other, names, dict(about.get("inputs", {})))
+        return cls(left, other, names, inputs_learnt_from(about), decided_by(about))
 
     def pairs(self, run: Run, path: Path | Source, *, role: str = "pairs") -> Tested:
         """A table of pairs joined to these examples; says so if the model was learnt from the same file."""
@@ -135,7 +139,8 @@ def verifier_of(
     threshold = threshold_at_fmr(scores, fmr, confidence=confidence, unit=unit)
     calibration = calibrated(scores, prior)
     verifier = pl.Verifier(plain, threshold, calibration)
-    units = "" if given.classes is None else f" of {counted(len(set(given.classes.tolist())), 'identity')}"
+    seen = given.pairs.used_examples()
+    units = "" if given.classes is None else f" of {counted(len(set(given.classes[seen].tolist())), 'identity')}"
     say(run.err, f"{threshold} (by {counted(len(given.table), 'labelled pair')}{units})", lead="threshold:")
     if isinstance(calibration.curve, Knots):
         run.note("probabilities follow a rising curve through the scores: a straight line does not fit them")

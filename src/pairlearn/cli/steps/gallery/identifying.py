@@ -63,7 +63,9 @@ def check_model(machine: Any, about: Mapping[str, Any], path: Path) -> None:
     """Refuse models whose scores do not say how alike two examples are."""
     function = getattr(getattr(machine, "model", machine), "function_", None)
     if not kind_of_model(machine, about).alike:
-        raise InputError(f"{path} is {title_of(machine, about)}: identify needs a model whose larger scores mean more alike")
+        raise InputError(
+            f"{path} is {title_of(machine, about)}: identify needs a model whose larger scores mean more alike"
+        )
     if function is not None and function.n_tables == 2:
         raise InputError(f"{path} compares examples of two tables; identify needs a model of one table")
 
