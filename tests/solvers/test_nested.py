@@ -31,6 +31,7 @@ from pairlearn.solvers import (
 )
 from pairlearn.solvers.active import nested
 from pairlearn.solvers.active.nested import PER_GUESS, Climb, Guess, taken
+from pairlearn.solvers.certificate import finish
 from pairlearn.solvers.newton import Size
 from pairlearn.solvers.splitting import Splitting, room
 from pairlearn.solvers.splitting.iteration import Iteration
@@ -371,7 +372,10 @@ def test_another_way_is_gone_where_splitting_stands_still_far_from_its_end(
     active = ActiveSet(tol=1e-6, tuning=replace(SMALL, small=100))
     start = replace(active, tol=0.1).solve(problem, operator).coefficients if begun == "resumed" else None
     steps: list[int] = []
+    refined: list[int] = []
+    refine = Iteration.refine
     monkeypatch.setattr(Iteration, "step", lambda self: steps.append(1))
+    monkeypatch.setattr(Iteration, "refine", lambda self: refined.append(len(steps)) or refine(self))
     monkeypatch.setattr(room, "MENDED", (0, 0))
     monkeypatch.setattr(choice, "PROBED", (N, N))
     monkeypatch.setattr(Climb, "foresees", lambda self, free: begun == "probe")
@@ -379,7 +383,9 @@ def test_another_way_is_gone_where_splitting_stands_still_far_from_its_end(
     found = Auto(active, begun="Splitting" if start is not None else "").solve(problem, operator, start)
     assert found.status == Status.CONVERGED
     assert "splitting" not in found.path
-    assert len(steps) == 20 * (choice.STILL + 1)  # the first look is better than none
+    # The first look is better than none, by its objective, but has no lower gap.
+    assert refined == [20 * (20 if begun == "probe" else 21)]
+    assert len(steps) == 20 * 31
 
 
 def test_an_interior_point_that_takes_far_too_many_steps_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -406,6 +412,98 @@ def test_what_splitting_came_to_counts_where_what_follows_it_is_broken_off(monke
     found = Auto(ActiveSet(tol=1e-6, tuning=replace(SMALL, small=100))).solve(problem, operator)
     assert (found.status, found.path) == (Status.TIME_BUDGET, "active set")
     assert found.objective == pytest.approx(best.objective, rel=0.01)
+
+
+def test_ctrl_c_after_a_way_that_was_lost_leaves_what_it_came_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before any other solver knows a thing, as well as where one is at work."""
+    problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
+    best = ActiveSet(tol=1e-6).solve(problem, operator)
+
+    def raises(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Climb, "ended", raises)
+    monkeypatch.setattr(choice, "PROBED", (N, N))
+    monkeypatch.setattr(Climb, "foresees", lambda self, free: True)
+    monkeypatch.setattr(Climb, "goes_on", False)
+    monkeypatch.setattr(choice, "_standing", lambda tol: lambda line: line.gap < 0.1)
+    found = Auto(ActiveSet(tol=1e-6, tuning=replace(SMALL, small=100))).solve(problem, operator)
+    assert found.status == Status.INTERRUPTED
+    assert found.objective == pytest.approx(best.objective, rel=0.01)
+    assert [line.iteration for line in found.history] == list(range(len(found.history)))
+
+
+@pytest.mark.parametrize("shares", [(0.5, 0.1), (0.1, 0.5)])
+def test_of_two_ways_that_were_lost_the_better_one_counts(
+    shares: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem, operator = PROBLEMS["same or different"], operator_of("tensor, gaussian")
+    climb = Climb(ActiveSet(tol=1e-6), problem, operator, None)
+    optimum = climb.active.solve(problem, operator).coefficients
+    for share in shares:
+        lost = finish(problem, operator, share * optimum, Status.INTERRUPTED, 1e-6, ())
+
+        def taken_over(climb: Climb, *_: object, lost: Solution = lost) -> Solution:
+            climb.relay.left = True
+            return lost
+
+        monkeypatch.setattr(choice, "_taken_over", taken_over)
+        ways = [choice.Way(1.0, Splitting())]
+        assert choice._tried(climb, ways, ways[0], None) is None
+        assert not ways
+    assert climb.lost is not None
+    np.testing.assert_allclose(climb.lost.coefficients, 0.5 * optimum)
+
+
+def look(gap: float, objective: float = -1.0, n_support: int = 9) -> Progress:
+    return Progress(0, gap, objective, n_support, 10, 0.0, 10)
+
+
+def left_after(gaps: list[float], objectives: list[float] | None = None, tol: float = 1e-3) -> int | None:
+    """Number of the look at which splitting is left."""
+    leave = choice._standing(tol)
+    lines = [look(*found) for found in zip(gaps, objectives or [-1.0] * len(gaps), strict=True)]
+    return next((number for number, line in enumerate(lines) if leave(line)), None)
+
+
+def test_splitting_stands_still_where_neither_gap_nor_objective_falls() -> None:
+    """A gap that falls by 8 % a look does not, nor one that falls to a third after twenty looks up and down."""
+    still = choice.STILL
+    assert left_after([9.0] + [5.0] * 100) == 1 + still
+    assert left_after([9.0] + [5.0 * 0.92**k for k in range(60)]) is None
+    assert left_after([9.0] + [5.0, 4.0] * 10 + [1.4] * 100) == 21 + still
+    assert left_after([9.0] + [5.0] * 100, [-1.0 - 0.01 * k for k in range(101)]) is None
+    assert left_after([9.0] + [0.029] * 100) is None
+
+
+def test_the_gap_of_a_start_is_no_mark_for_what_splitting_comes_to() -> None:
+    """Splitting leaves a good start for a gap of 2, and takes some looks to come back to less."""
+    falling = [2.0 * 0.9**k for k in range(40)]
+    assert left_after([0.04, *falling], tol=1e-6) is None
+    assert left_after([0.04, *falling], [-9.0] + [-1.0] * 40, tol=1e-6) is None
+
+
+@pytest.mark.parametrize("begun", ["nothing", "start"])
+@pytest.mark.parametrize("seed", range(10))
+def test_splitting_is_left_only_after_looks_in_float64(seed: int, begun: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the gaps are, by the rule that doubles its precision, far from the end."""
+    r, problem, operator = np.random.default_rng(seed), PROBLEMS["same or different"], operator_of("tensor, gaussian")
+    run = splitting.solver._Run(Splitting(tol=1e-6), problem, operator, None, None)
+    leave, doubled, number, support = choice._standing(1e-6), [], 0, begun == "start"
+    iteration = Iteration.__new__(Iteration)
+    iteration.dtype, run.lowest = np.float32, 1.0
+    monkeypatch.setattr(iteration, "refine", lambda: doubled.append(number), raising=False)
+    low = 0.0
+    while number < 1000:
+        low -= float(r.exponential(0.5)) * (r.random() < 0.05) * (number < 200)
+        gap = float(np.exp(low + 0.3 * r.normal()))
+        run.looks.note(gap, support)
+        if leave(look(gap, n_support=int(support))):
+            break
+        run._tune(1, iteration)
+        number, support = number + 1, True
+    assert number < 1000
+    assert number - doubled[0] >= 10
 
 
 def none_known(found: Solution) -> Solution:

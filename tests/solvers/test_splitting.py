@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -513,6 +515,64 @@ def test_memory_is_counted_and_shortens_what_is_remembered() -> None:
         solved(memory=1e4)
 
 
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+@pytest.mark.parametrize("kernel", ["tensor", "wedge"])
+def test_new_exact_rates_take_one_array_of_cells(kernel: str, precision: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As counted in STATE; all else that passes is of the pairs, which are few here, and of the kernel's products."""
+    examples = np.random.default_rng(0).normal(size=(300, 3))
+    pairs = pl.all_pairs(examples, reflexive=False)[::449]
+    operator, n = operator_of(kernel, pairs), len(pairs)
+    sandwich = operator.sandwich()
+    assert sandwich is not None
+    problem, cells = classification(np.resize([1.0, -1.0], n), 1.0), Cells.of(sandwich)
+    moved = iteration.Iteration(problem, cells, Eigenbasis.of(sandwich), 4, 0)
+    moved.begin(np.zeros(n), problem.linear, 0.0, 1.0)
+    if precision is np.float64:
+        moved.refine()
+    theta, v = 0.1 * problem.linear, problem.linear - operator @ (0.1 * problem.linear)
+    monkeypatch.setattr(iteration, "apply", lambda of, S: None)
+    tracemalloc.start()
+    moved.anchor(theta, v, 0.0)
+    passing = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert passing <= moved.s.nbytes + room.PAIRS * n + 2**14
+
+
+def test_the_rates_of_cells_without_a_pair_move_as_the_kernel_says() -> None:
+    """By the explicit matrix over all cells: v of the pairs, and −Kθ of what was moved since the last look."""
+    every = pl.all_pairs(X, reflexive=False)
+    chosen = np.sort(np.random.default_rng(0).permutation(len(every))[:200])
+    operator, n = operator_of("tensor", every[chosen]), len(chosen)
+    sandwich = operator.sandwich()
+    assert sandwich is not None
+    y, K = np.resize([1.0, -1.0], n), matrix_of(operator_of("tensor", every))
+    moved = iteration.Iteration(classification(y, 1.0), Cells.of(sandwich), Eigenbasis.of(sandwich), 4, 0)
+    moved.begin(np.zeros(n), y, 0.0, 1.0)
+    places = Cells.of(sandwich_of("tensor", every)).index
+    other = np.setdiff1d(np.arange(len(every)), chosen)
+    for theta in (0.3 * y, 0.1 * y + 0.2):
+        moved.anchor(theta, y - operator @ theta, 0.5)
+        rates = moved.rates[places]
+        np.testing.assert_allclose(rates[chosen], y - operator @ theta - 0.5, atol=1e-5)
+        np.testing.assert_allclose(rates[other], -K[np.ix_(other, chosen)] @ theta, atol=1e-4)
+
+
+@pytest.mark.parametrize("kernel", ["tensor", "tensor_metric"])
+def test_a_fit_takes_no_more_memory_than_it_counts(kernel: str) -> None:
+    examples = np.random.default_rng(0).normal(size=(200, 3))
+    pairs = pl.all_pairs(examples, reflexive=False)[::3]
+    y = np.where(np.random.default_rng(1).random(len(pairs)) < 0.3, 1.0, -1.0)
+    operator, problem = operator_of(kernel, pairs), classification(y, 1.0)
+    solver = Splitting(tol=1e-6, max_steps=60)
+    solver.solve(problem, operator)  # compiled by now
+    tracemalloc.start()
+    found = solver.solve(problem, operator)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.status == Status.ITERATION_LIMIT  # in float32: new arrays take memory only where they were written
+    assert 0.6 * found.taken <= most <= found.taken
+
+
 def test_its_name() -> None:
     assert solver_for("splitting", 1e-4, 3.0, 5e6, 7) == Splitting(tol=1e-4, time_budget=3.0, memory=5e6, seed=7)
 
@@ -559,6 +619,31 @@ def test_without_time_for_the_equations_of_another_rho_the_last_one_serves(monke
         monkeypatch.setattr(step, "reduce", lowered.append, raising=False)
         run._reduce(step, share)
     assert lowered == [2.0]
+
+
+def test_what_no_step_was_taken_with_is_let_go_before_an_active_set_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is time for an eigenbasis and none for the first step after it; its m² numbers would stay for long."""
+    made: list[weakref.ref[Eigenbasis]] = []
+    began: list[ActiveSet] = []
+    decompose, solve = Eigenbasis.of, ActiveSet.solve
+
+    def of(sandwich: Sandwich) -> Eigenbasis:
+        made.append(weakref.ref(basis := decompose(sandwich)))
+        monkeypatch.setattr(clock.Clock, "affords", lambda self, operations: False)
+        return basis
+
+    def begin(self: ActiveSet, *given: Any) -> Solution:
+        assert [each() for each in made] == [None]
+        began.append(self)
+        return solve(self, *given)
+
+    monkeypatch.setattr(Eigenbasis, "of", of)
+    monkeypatch.setattr(ActiveSet, "solve", begin)
+    found = Splitting(tol=1e-6, memory=1e8, seed=7).solve(PROBLEM, OPERATOR)
+    assert (found.path, found.status) == ("active set", Status.CONVERGED)
+    cells = Cells.of(sandwich_of("tensor", PAIRS))
+    assert began[0].memory == 1e8 - cells.index.nbytes - cells.factor.nbytes - 8 * len(PAIRS)
+    assert began[0].seed == 7
 
 
 class Time:
@@ -624,6 +709,15 @@ def test_working_sets_end_what_splitting_crawls_to() -> None:
     assert found.objective == pytest.approx(exact.objective, rel=1e-5)
     assert [line.iteration for line in found.history] == list(range(len(found.history)))
     assert 0 < min(line.working_set for line in found.history) <= 40
+
+
+@WITH_SETS
+def test_working_sets_have_its_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, operator = repeated_targets()
+    seeds, solve = [], ActiveSet.solve
+    monkeypatch.setattr(ActiveSet, "solve", lambda self, *given: seeds.append(self.seed) or solve(self, *given))
+    Splitting(tol=1e-5, max_steps=500, seed=7).solve(problem, operator)
+    assert set(seeds) == {7}
 
 
 def test_without_them_it_crawls() -> None:

@@ -23,13 +23,14 @@ from pairlearn.operators.base import PairOperator
 from pairlearn.solvers import interior, splitting
 from pairlearn.solvers.active.active_set import ActiveSet
 from pairlearn.solvers.active.nested import PROBES, Climb
-from pairlearn.solvers.active.stagnation import Stagnation
+from pairlearn.solvers.active.stagnation import GAINED
 from pairlearn.solvers.certificate import best_share, no_worse
 from pairlearn.solvers.interior import Interior
 from pairlearn.solvers.newton import Newton, Size, proven
 from pairlearn.solvers.newton.constant import constant
 from pairlearn.solvers.problem import BROKEN_OFF, Callback, Problem, Progress, Solution, Status
 from pairlearn.solvers.splitting import Splitting
+from pairlearn.solvers.splitting.looks import DOUBLED, Looks
 from pairlearn.solvers.tuning import FACTORS, RATES, factor_seconds
 from pairlearn.types import Floats
 
@@ -73,9 +74,10 @@ LONG = 2 * interior.STEPS
 takes more than a hundred (orthants, 20 columns, 320,400 pairs, tensor, C = 1000), and an active set one second."""
 NEAR = 30.0
 """Gap, in tolerances, below which whoever is at work is about to end anyway."""
-STILL = 10
-"""Looks of splitting in which neither its gap nor its objective falls, after which it is lost: 100 to 240 steps are all
-that it usually takes, with 20 of them between two looks, and 5 such looks in a row were the most of fits that ended."""
+STILL = DOUBLED + 10
+"""Looks of splitting in which neither its gap nor its objective falls, after which it is lost: those after which it is
+in float64 wherever it is, and as many there as it usually takes in all (100 to 240 steps, 20 of them between two looks;
+5 such looks in a row were the most of fits that ended)."""
 
 
 @dataclass(frozen=True)
@@ -154,10 +156,9 @@ class Auto:
         """Coefficients for this problem by the way that suits it."""
         climb = Climb(self.active, problem, operator, callback)
         try:
-            found = self._solved(climb, list(self.ways(problem, operator)), start)
-            return no_worse(found, problem, operator, climb.lost, self.active.tol)
+            return _no_worse_than_lost(climb, self._solved(climb, list(self.ways(problem, operator)), start))
         except KeyboardInterrupt:  # between two solvers, which end by themselves
-            return climb.interrupted(start)
+            return _no_worse_than_lost(climb, climb.interrupted(start))
 
     def _solved(self, climb: Climb, ways: list[Way], start: Floats | None) -> Solution:
         """By the way that a start comes from, by one that is surely the shortest, or subset by subset."""
@@ -318,17 +319,31 @@ def _tried(climb: Climb, ways: list[Way], way: Way, start: Floats | None, begun:
         return found
     long = climb.relay.left and isinstance(way.solver, Newton)
     ways[:] = [each for each in ways if each is not way and not (long and isinstance(each.solver, Interior))]
-    climb.lost, climb.relay.left = found.coefficients, False
+    climb.relay.left = False
+    if climb.lost is None or found.objective < climb.lost.objective:
+        climb.lost = found
     return None
 
 
+def _no_worse_than_lost(climb: Climb, found: Solution) -> Solution:
+    """The solution or, where it was broken off before it was as good, what a way came to that led no further."""
+    known = None if climb.lost is None else climb.lost.coefficients
+    return no_worse(found, climb.problem, climb.operator, known, climb.active.tol)
+
+
 def _standing(tol: float) -> Callable[[Progress], bool]:
-    """Whether splitting stands still far from its end; steps of its working sets are not counted."""
-    watch = Stagnation(patience=STILL, stalled=STILL)
+    """Whether splitting stands still far from its end, by the looks that it counts itself, not those of its sets."""
+    looks, objective = Looks(), np.inf
 
     def leave(step: Progress) -> bool:
-        look = step.working_set == step.n_pairs and step.gap > NEAR * tol
-        return look and watch.ends(step.gap, step.objective, 0.0) is Status.STALLED
+        nonlocal objective
+        if step.working_set != step.n_pairs:
+            return False
+        falls = looks.note(step.gap, step.n_support > 0)
+        gains = looks.mark < np.inf and step.objective < objective - GAINED * abs(step.objective)
+        if falls or gains:
+            looks.still, objective = 0, step.objective
+        return looks.still >= STILL and step.gap > NEAR * tol
 
     return leave
 

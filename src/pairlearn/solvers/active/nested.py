@@ -118,8 +118,8 @@ class Climb:
         """Why there is nothing more to do: the user or the clock."""
         self.looked: tuple[Ints, Problem, Solution] | None = None
         """A subset that was looked at or left: its pairs, their problem and its last coefficients."""
-        self.lost: Floats | None = None
-        """Coefficients of all pairs that a way led to which led no further."""
+        self.lost: Solution | None = None
+        """The best of all pairs that a way led to which led no further."""
         self.first = "active set"
         """What was begun with, for the path."""
         self.taken = 0

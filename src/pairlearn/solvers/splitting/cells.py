@@ -56,6 +56,11 @@ class Cells:
         """Number of cells."""
         return _n_cells(self.shape, self.sign)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all of it."""
+        return self.index.nbytes + self.factor.nbytes
+
     def spread(self, values: Floats, dtype: Precision) -> Floats:
         """Values of pairs in their cells, 0 in all others."""
         out = np.zeros(self.size, dtype=dtype)

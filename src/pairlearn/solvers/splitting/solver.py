@@ -20,6 +20,7 @@ from pairlearn.solvers.problem import Callback, Keeper, Problem, Progress, Solut
 from pairlearn.solvers.splitting.cells import Cells
 from pairlearn.solvers.splitting.eigenbasis import Eigenbasis
 from pairlearn.solvers.splitting.iteration import Iteration
+from pairlearn.solvers.splitting.looks import FAR, PATIENCE, Looks
 from pairlearn.solvers.splitting.nearest import nearest_feasible
 from pairlearn.solvers.splitting.room import Room
 from pairlearn.solvers.tuning import RATES, set_numbers
@@ -65,15 +66,6 @@ SETS, HALF = 80, 10
 """Most of these sets, and after how many of them the gap has to be halved."""
 CRAWLING = 100.0
 """Tolerances from which on rounding in float32 may be what slows it down."""
-FALLEN = 0.3
-"""A gap below this share of what it was when it last fell has fallen."""
-PATIENCE = {np.float32: 1, np.float64: 20}
-"""Looks without a lower gap before the precision is doubled near the end, and before the solver gives up. Rounding in
-float32 lets the acceleration crawl: 320 steps of it to a gap of 1.1e-3, ten in float64 then to 2.4e-4 (MNIST, 319,600
-pairs, tensor)."""
-FAR = 20
-"""Times as many looks before it is doubled far from the end, where what is remembered is worth more than digits: 300
-steps with 5, 220 with 20 (3.1 million pairs)."""
 
 
 @dataclass(frozen=True)
@@ -194,20 +186,21 @@ class _Run:
         self.history: list[Progress] = []
         self.unit = (float(operator.diagonal().mean()) or 1.0) * max(FEW, float(np.sqrt(np.prod(self.cells.shape))))
         """Of ρ."""
-        self.looks, self.fallen = 0, np.inf
-        """Looks at the gap since it fell, and what it was then."""
+        self.looks = Looks()
         self.stepped = 0.0
         """Seconds of the last step."""
 
     def solution(self) -> Solution:
         """What is found until the end, whatever ends it."""
-        status = Status.INTERRUPTED
+        status, in_time = Status.INTERRUPTED, True
         # LAPACK by several threads has other bits than by one, which is what it gets while other fits run beside.
         with blas_threads(0):
             try:
                 with suppress(KeyboardInterrupt):
                     status = self._iterate()
             except OutOfTimeError:
+                in_time = False  # and no more in here: while it is handled, what the iteration had is not let go
+            if not in_time:
                 return self._by_sets()
             found = finish(self.problem, self.operator, self.best, status, self.options.tol, tuple(self.history))
             return replace(found, taken=self.taken, path="splitting")
@@ -239,10 +232,15 @@ class _Run:
 
     def _by_sets(self) -> Solution:
         """By an active set, whose steps are as small as the time that is left: there was none for a first step."""
-        active = ActiveSet(self.options.tol, memory=self.options.memory, time_budget=self.clock.budget)
+        held = self.cells.nbytes + self.best.nbytes
+        active = self._sets(self.options.memory - held, self.clock)
         found = active.solve(self.problem, self.operator, self.best, Mending(np.inf, self._show))
-        taken = max(self.taken, found.taken)
+        taken = max(self.taken, held + found.taken)
         return replace(found, history=tuple(self.history), taken=taken, path="active set")
+
+    def _sets(self, memory: float, clock: Clock) -> ActiveSet:
+        """An active set with so many bytes, and the time that is left by this clock."""
+        return ActiveSet(self.options.tol, memory=memory, time_budget=clock.budget, seed=self.options.seed)
 
     def _begin(self, v: Floats) -> tuple[Floats, Floats]:
         """Coefficients and rates to start from: the best so far, or none where these are nearer to the optimum.
@@ -276,12 +274,12 @@ class _Run:
     def _mend(self) -> Status | None:
         """Optimise the pairs that are furthest off, some after the other; a status if that is the end."""
         size, tol = self.room.mended, self.options.tol
-        near = MENDING[self.looks >= STANDING] * tol
+        near = MENDING[self.looks.still >= STANDING] * tol
         if self.reached > min(near, AGAIN * self.tried) or size < 2 or not self._mending_pays():
             return None
         self.tried = self.reached
         mending = Mending(self.tried, self._show)
-        active = ActiveSet(tol, memory=BYTES * size**2, max_iterations=SETS, time_budget=self._rest.budget)
+        active = replace(self._sets(BYTES * size**2, self._rest), max_iterations=SETS)
         found = active.solve(self.problem, self.operator, self.best, mending)
         self._keep(found.coefficients, found.gap)
         self.taken = max(self.taken, self.held + found.taken)
@@ -309,10 +307,10 @@ class _Run:
     def _tune(self, step: int, iteration: Iteration) -> Status | None:
         """Another ρ or precision where that is due; a status if float64 leads no further either."""
         near = iteration.dtype is np.float64 or self.lowest <= CRAWLING * self.options.tol
-        if self.looks >= PATIENCE[iteration.dtype] * (1 if near else FAR):
+        if self.looks.still >= PATIENCE[iteration.dtype] * (1 if near else FAR):
             if iteration.dtype is np.float64:
                 return Status.STALLED
-            self.looks, self.held = 0, self.room.bytes
+            self.looks.still, self.held = 0, self.room.bytes
             self.taken = max(self.taken, self.held)
             iteration.refine()
         elif step in LOWERED:
@@ -352,9 +350,7 @@ class _Run:
             self.pace.add_product(theta, product)
         v = p.linear - product
         gap = p.box.gap(theta, v, p.constrained)
-        self.looks += 1
-        if gap < FALLEN * self.fallen:
-            self.looks, self.fallen = 0, gap
+        self.looks.note(gap, bool(theta.any()))
         if theta.any() or gap <= self.options.tol:
             self.lowest = min(self.lowest, gap)
             self._keep(theta, gap)
