@@ -39,6 +39,7 @@ FORMULAS: dict[str, Callable[..., np.ndarray]] = {
     "wedge_squared": lambda ac, ad, bc, bd: (ac * bd - ad * bc) ** 2 / 4,
     "direct_metric": lambda ac, ad, bc, bd: (ac + ad + bc + bd) / 2 + (ac - ad - bc + bd) ** 2 / 4,
     "tensor_metric": lambda ac, ad, bc, bd: (ac * bd + ad * bc) / 2 + (ac - ad - bc + bd) ** 2 / 4,
+    "tensor_sum": lambda ac, ad, bc, bd: (ac * bd + ad * bc + ac + ad + bc + bd) / 2,
 }
 TABLES = [name for name, kernel in CATALOG.items() if kernel.tables is not None]
 M, D = 70, 4

@@ -95,5 +95,6 @@ CATALOG |= {
 CATALOG |= {
     "direct_metric": CATALOG["direct_sum"] + CATALOG["metric"],
     "tensor_metric": CATALOG["tensor"] + CATALOG["metric"],
+    "tensor_sum": CATALOG["tensor"] + CATALOG["direct_sum"],
 }
 """Every pair kernel that has a name."""

@@ -134,7 +134,7 @@ class Space:
         if (question, n_tables) not in KERNELS:
             raise InputError("who comes first is asked of two examples of one table; leave right_examples out")
         usual: Any = ONE_TABLE if n_tables == 1 else TWO_TABLES
-        found = {name: _kernel(value) for name, value in _named("kernels", kernels or KERNELS[question, n_tables])}
+        found = {name: pair_kernel(value) for name, value in _named("kernels", kernels or KERNELS[question, n_tables])}
         known = dict(_named("bases", bases or usual))
         for base in known.values():
             as_kernel(base)
@@ -197,12 +197,6 @@ def _shared(options: dict[str, Any], setting: Setting) -> dict[str, Any]:
 
 
 # --------------------------------------------------------------------------- what the user asked for
-
-
-def _kernel(value: Any) -> PairKernel:
-    if value == SUM:
-        return pair_kernel("tensor") + pair_kernel("direct_sum")
-    return pair_kernel(value)
 
 
 def _named(what: str, values: Any) -> list[tuple[str, Any]]:
