@@ -12,6 +12,7 @@ from pairlearn.errors import InputError, TooLargeError
 from pairlearn.linalg.room import BYTES
 from pairlearn.linalg.threads import blas_threads
 from pairlearn.operators.base import PairOperator
+from pairlearn.operators.dense import DenseOperator
 from pairlearn.operators.sandwich import Sandwich
 from pairlearn.solvers.active.active_set import ActiveSet
 from pairlearn.solvers.certificate import finish
@@ -30,6 +31,10 @@ UNFIT = (
     "the splitting solver takes terms in products of two base values: tensor on one or two tables, and metric, "
     "tensor_metric, direct_metric and wedge on one, on a base Gram matrix that is held in memory; choose "
     'solver="active_set"'
+)
+OF_PAIRS = (
+    "the splitting solver works on a Gram matrix of the examples, and so few pairs of so many examples have one of their "
+    'own instead; choose solver="active_set", which is quick on them, or solver="auto"'
 )
 FIRST, LOWERED = 1 / 40, {20: 1 / 107, 40: 1 / 267}
 """ρ at first and after so many steps, in units of the mean K(i, i), per example: large ones find the dominant modes,
@@ -170,7 +175,7 @@ class _Run:
     ) -> None:
         self.clock, self.pace, sandwich = Clock.start(options.time_budget), Pace(operator), operator.sandwich()
         if sandwich is None:
-            raise InputError(UNFIT)
+            raise InputError(OF_PAIRS if isinstance(operator, DenseOperator) else UNFIT)
         self.options, self.problem, self.operator, self.callback = options, problem, operator, callback
         self.room = Room.within(options.memory, sandwich, options.depth)
         self.held = self.taken = self.room.single
