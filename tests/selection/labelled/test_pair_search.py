@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
 
 import pairlearn as pl
@@ -24,6 +26,7 @@ from pairlearn.selection.labelled.settings import Setting, Space
 from pairlearn.selection.labelled.tasks import splits
 from pairlearn.selection.labelled.trials import Labelled
 from pairlearn.selection.search import clock
+from pairlearn.selection.search.journal import fingerprint
 
 RNG = np.random.default_rng(0)
 DRUGS, TARGETS = RNG.normal(size=(24, 3)), RNG.normal(size=(18, 3))
@@ -271,6 +274,44 @@ def test_a_directory_keeps_searches_apart_and_spoilt_lines_are_refused(tmp_path:
         pl.PairSearch("number", "left", directory=tmp_path, **{**QUICK, "Cs": [1.0]}).fit(GRID, BONDS)
 
 
+def test_journals_of_versions_that_wrote_other_lines_are_other_files(tmp_path: Path) -> None:
+    """Named by data and options alone, theirs had the same name, and every line of them was refused."""
+    options: dict[str, Any] = {**QUICK, "Cs": [1.0], "test_share": 0.0, "directory": tmp_path}
+    own = pl.PairSearch("number", "left", **options)
+    names = "question unseen objective machines kernels bases Cs max_pairs random_state"
+    mark = fingerprint((Labelled(GRID, BONDS).parts, [getattr(own, name) for name in names.split()]), tmp_path)
+    before = tmp_path / f"pairs-{mark}.jsonl"
+    before.write_text(json.dumps({"fingerprint": mark}) + "\n" + json.dumps({"elapsed": 1.0, "what": "ridge"}) + "\n")
+    kept = before.read_text()
+    own.fit(GRID, BONDS)
+    assert before.read_text() == kept
+    assert len(list(tmp_path.glob("pairs-*.jsonl"))) == 2
+
+
+def test_ctrl_c_while_a_search_goes_on_forgets_no_trial_that_is_on_the_disk(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """One trial on few pairs is missing and is made first: nothing after it has been recalled by then."""
+    Pretended(monkeypatch, 0.01)
+    whole = pl.PairSearch("order", directory=tmp_path).fit(*matches(n=9000))
+    (path,) = tmp_path.glob("pairs-*.jsonl")
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:3] + lines[4:]))
+    made: list[Any] = []
+
+    def stop(step: Any) -> None:
+        made.append(search.stoppable)
+        raise KeyboardInterrupt
+
+    search = pl.PairSearch("order", directory=tmp_path, progress=stop)
+    search.fit(*matches(n=9000))
+    assert made == [True]
+    assert search.record_["interrupted"]
+    assert len(search.record_["trials"]) == len(whole.record_["trials"]) == len(lines) - 1
+    assert [each["pairs"] for each in search.record_["rungs"]] == [each["pairs"] for each in whole.record_["rungs"]]
+    assert search.best_setting_ == whole.best_setting_
+
+
 def test_ctrl_c_keeps_the_best_so_far() -> None:
     def stop(step: Any) -> None:
         if step.done == 6:
@@ -472,6 +513,70 @@ def test_a_final_fit_that_ends_far_from_convergence_is_made_on_fewer_pairs(
     assert record["fit"]["pairs"] == n_pairs // part
     assert any(f"broken off far from its end on {n_pairs:,}" in note for note in record["notes"]) is (part > 1)
     assert (record["refit"] is not None) is (near == 6000)
+
+
+@pytest.mark.parametrize("status", ["rounding", "no progress", "iteration limit"])
+def test_a_final_fit_that_no_time_broke_off_is_not_made_on_fewer_pairs(
+    monkeypatch: pytest.MonkeyPatch, status: str
+) -> None:
+    world = Pretended(monkeypatch, 0.01)
+
+    def final(model: Any, data: Labelled) -> SimpleNamespace:
+        machine = world.final(data)
+        machine.fit_status_, machine.kkt_gap_ = status, len(data) / 100.0
+        return machine
+
+    monkeypatch.setattr(finish, "fit", final)
+    record = pl.PairSearch("order", bases=["linear"], Cs=[1.0]).fit(*matches(n=6000)).record_
+    assert record["fit"]["pairs"] == record["data"]["development"]
+    assert not any("broken off" in note for note in record["notes"])
+
+
+@pytest.mark.parametrize("failing", [0, 2000])
+def test_fewer_pairs_have_both_labels_and_a_failure_on_them_loses_nothing(
+    monkeypatch: pytest.MonkeyPatch, failing: int
+) -> None:
+    """Of 5,000 links ten are positive: of 312 at random there is none, and the search died at its end."""
+    world, tried = Pretended(monkeypatch, 0.01), list[tuple[int, int]]()
+
+    def final(model: Any, data: Labelled) -> SimpleNamespace:
+        positive = int((data.labels > 0).sum())
+        tried.append((len(data), positive))
+        if not 0 < positive < len(data) or len(data) < failing:
+            raise InputError("one label")
+        machine = world.final(data)
+        machine.fit_status_, machine.kkt_gap_ = "time budget", 5.0 + len(data) / 1000.0
+        return machine
+
+    monkeypatch.setattr(finish, "fit", final)
+    rng = np.random.default_rng(0)
+    pairs = pl.Pairs(rng.normal(size=(200, 3)), rng.integers(0, 100, 5000), rng.integers(100, 200, 5000))
+    data = Labelled(pairs, np.where(np.arange(5000) < 10, 1.0, -1.0))
+    search = pl.PairSearch("link", bases=["linear"], Cs=[1.0], test_share=0.0)
+    own = search._runner(data, judgement_named(None, "link"), clock.Clock(None))
+    setting = Setting("ridge", "tensor", "linear", 1.0)
+    own.journal.know(trials.Trial(setting, 1000, 0, 0.6, 0.6, seconds=1.0, status="converged"))
+    found = finish.Finish(own, own.machines(1000)[0], [], None, data).fit()
+    assert tried == [(5000, 10), (1250, 10)] + ([] if failing else [(312, 10)])
+    assert found.n_pairs == (5000 if failing else 312)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 60), st.integers(2, 400), st.integers(0, 5), st.data())
+def test_a_smaller_draw_is_in_a_larger_one_and_has_some_of_each_label(
+    n_positive: int, n_negative: int, seed: int, data: st.DataObject
+) -> None:
+    labels = np.repeat([1.0, -1.0], [n_positive, n_negative])
+    sizes = sorted(data.draw(st.integers(2, len(labels))) for _ in range(2))
+    smaller, larger = (finish.drawn(labels, n, np.random.default_rng(seed)) for n in sizes)
+    assert set(smaller) <= set(larger)
+    for n, rows in zip(sizes, (smaller, larger), strict=True):
+        assert len(set(rows)) == len(rows) == n
+        for label, known in ((1.0, n_positive), (-1.0, n_negative)):
+            assert (labels[rows] == label).sum() >= min(known, n // 2, finish.OF_EACH)
+    plain = np.sort(np.random.default_rng(seed).permutation(len(labels))[: sizes[1]])
+    enough = all((labels[plain] == label).sum() >= finish.OF_EACH for label in (1.0, -1.0))
+    assert not enough or larger.tolist() == plain.tolist()
 
 
 def test_what_follows_is_foreseen_for_as_many_pairs_as_are_fitted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 import pairlearn as pl
+from pairlearn.errors import InputError
 from pairlearn.selection.search import clock, stages
 from pairlearn.selection.search.clock import expected_seconds
 from pairlearn.selection.search.development import Development
+from pairlearn.selection.search.ended import first_near
 from pairlearn.selection.search.finish import Finish, Fitted
 from pairlearn.selection.search.journal import Journal
 from pairlearn.selection.search.preparation import Preparation
@@ -348,6 +350,55 @@ def test_a_final_fit_that_ends_far_from_convergence_is_made_on_less(
     assert world.seconds < 60.0
 
 
+@pytest.mark.parametrize("status", ["rounding", "no progress", "iteration limit"])
+def test_a_final_fit_that_no_time_broke_off_is_not_made_on_less(monkeypatch: pytest.MonkeyPatch, status: str) -> None:
+    World(monkeypatch, 0.01)
+    runner, held = pl.StagedSearch(n_splits=2)._runner(X, CLASSES)
+    finish, tried = Finish(runner, LINEAR[0], 12, held), list[Size]()
+
+    def fitted(own: Finish, data: Development, size: Size, until: float | None) -> Fitted:
+        tried.append(size)
+        gap = 5.0 if size == finish._sizes()[-1] else 0.5
+        return Fitted(SimpleNamespace(fit_status_=status, kkt_gap_=gap), data.everything(size), size)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Finish, "_fitted", fitted)
+    assert finish.fit().size == finish._sizes()[-1]
+    assert tried == finish._sizes()[-1:]
+    assert [note for note in runner.notes if "final fit" in note] == [f"final fit stopped by {status} at KKT gap 5"]
+
+
+def ended(status: str, gap: float) -> Any:
+    return SimpleNamespace(machine=SimpleNamespace(fit_status_=status, kkt_gap_=gap))
+
+
+@pytest.mark.parametrize(
+    ("fits", "kept", "made"),
+    [
+        ([("time budget", 5.0), ("converged", 1e-4), ("converged", 1e-4)], 1, 2),
+        ([("time budget", 5.0), ("time budget", 0.09), ("converged", 1e-4)], 1, 2),
+        ([("time budget", 5.0), ("rounding", 7.0), ("converged", 1e-4)], 0, 2),
+        ([("time budget", 5.0), ("rounding", 3.0), ("converged", 1e-4)], 1, 2),
+        ([("time budget", 5.0), ("interrupted", 7.0), ("converged", 1e-4)], 1, 2),
+        ([("time budget", 5.0), ("time budget", 3.0), ("time budget", 4.0)], 1, 3),
+        ([("time budget", 5.0), None, ("converged", 1e-4)], 0, 2),
+    ],
+)
+def test_less_is_fitted_while_time_breaks_off_and_nothing_fails(
+    fits: list[tuple[str, float] | None], kept: int, made: int
+) -> None:
+    found = [None if each is None else ended(*each) for each in fits]
+    asked: list[Any] = []
+
+    def fit(place: int) -> Any:
+        asked.append(place)
+        if found[place] is None:
+            raise InputError("one label")
+        return found[place]
+
+    assert first_near(fit(place) for place in range(len(fits))) is found[kept]
+    assert asked == list(range(made))
+
+
 # --------------------------------------------------------------------------- a killed search
 
 
@@ -388,6 +439,50 @@ def test_a_killed_search_decides_as_if_nothing_had_happened(
     assert Winner.of(again).setting == Winner.of(whole).setting
     if budget is not None:
         assert world.seconds + spent <= budget
+
+
+def test_a_killed_search_does_not_lose_the_time_of_its_replay(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Paths of slow Gaussians were cut short: asked for again while the search is recalled, they had no time then."""
+
+    def world() -> World:
+        found = World(monkeypatch, 0.4)
+        cost = found.cost
+
+        def slower(setting: Setting, n_pairs: int) -> float:
+            return cost(setting, n_pairs) * (8.0 if setting.base.startswith("rbf") and setting.C >= 10 else 1.0)
+
+        found.cost = slower  # type: ignore[method-assign]
+        return found
+
+    whole = planned(world(), 200.0)
+    planned(world(), 200.0, tmp_path, 200)
+    again = planned(world(), 200.0, tmp_path)
+    assert set(again.journal.trials) == set(whole.journal.trials)
+    assert again.splits == whole.splits
+    assert Winner.of(again).setting == Winner.of(whole).setting
+
+
+def test_what_is_not_begun_leaves_the_clock_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "now", lambda: 0.0)
+    own = clock.Clock(1000.0)
+    own.spent = 500.0
+    own.reach(70.0)
+    assert not own.begins(1.0, until=100.0)
+    assert not own.begins(501.0, until=1000.0)
+    assert own.elapsed == 70.0
+    assert own.begins(500.0, until=1000.0)
+    assert own.elapsed == 500.0
+    own.spent = 600.0
+    assert own.begins(inf, until=None)
+    assert own.elapsed == 600.0
+
+
+def test_what_was_spent_is_the_last_second_and_not_that_of_the_last_line(tmp_path: Path) -> None:
+    journal, setting = Journal(tmp_path, ""), Setting("metric", "linear", 1.0)
+    for split, elapsed in enumerate((3.0, 50.0, 7.0)):
+        tried = Trial("interclass", Size(4, 5), split, setting, None, 0.1, -0.1, "converged", 1.0, 100)
+        journal.add([tried], elapsed)
+    assert Journal(tmp_path, "").spent == 50.0
 
 
 def test_a_rung_on_which_only_baselines_saw_all_splits_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:

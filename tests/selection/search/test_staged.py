@@ -400,6 +400,21 @@ def test_ctrl_c_leaves_the_best_machine_so_far() -> None:
         pl.StagedSearch(**SMALL, progress=stopping_after(0, KeyboardInterrupt())).fit(X, CLASSES)
 
 
+def test_ctrl_c_while_a_search_goes_on_forgets_no_trial_that_is_on_the_disk(
+    tmp_path: Path, search: pl.StagedSearch
+) -> None:
+    """One trial of the pair task is missing and is made first: nothing after it has been recalled by then."""
+    pl.StagedSearch(**SMALL, directory=tmp_path).fit(X, CLASSES)
+    lines = (tmp_path / NAME).read_text().splitlines(keepends=True)
+    (tmp_path / NAME).write_text("".join(lines[:2] + lines[3:]))
+    stop = stopping_after(0, KeyboardInterrupt())
+    resumed = pl.StagedSearch(**SMALL, directory=tmp_path, progress=stop).fit(X, CLASSES)
+    assert resumed.record_["interrupted"]
+    assert len(resumed.record_["trials"]) == len(lines) - 2
+    for name in ("task", "size"):
+        assert resumed.record_["chosen"][name] == search.record_["chosen"][name]
+
+
 def test_a_second_ctrl_c_tests_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the final fit has found until then is kept; a rate of it would be taken for that of the choice."""
     fitted, sizes = Finish._fitted, []

@@ -15,15 +15,16 @@ from pairlearn.selection.labelled.runner import Result, Runner
 from pairlearn.selection.labelled.settings import Setting
 from pairlearn.selection.labelled.trials import Labelled, fit, judged
 from pairlearn.selection.search.clock import GROWTH
-from pairlearn.selection.search.ended import first_near, is_no_worse
+from pairlearn.selection.search.ended import FAILURES, first_near, is_no_worse
 from pairlearn.selection.search.finish import CAUTION, MODEL
-from pairlearn.selection.search.trials import FAILURES
-from pairlearn.types import Floats
+from pairlearn.types import Floats, Ints
 
 RIVALS = 4
 """Baselines that are tested in any case: the best of the search."""
 FEWEST = 100
 """Pairs below which no final fit is made in place of one that was broken off."""
+OF_EACH = 10
+"""Pairs of each of two labels that are in every training set, where there are so many."""
 
 
 class Fitted(NamedTuple):
@@ -76,6 +77,26 @@ def quarters(n_pairs: int) -> list[int]:
     return found
 
 
+def drawn(labels: Floats, n_pairs: int, rng: np.random.Generator) -> Ints:
+    """So many rows at random, in order; of two labels a few of each, since of one label alone nothing can be learnt.
+
+    The smaller set is in every larger one of the same seed.
+
+    >>> labels = np.where(np.arange(5000) < 10, 1.0, -1.0)
+    >>> int((labels[drawn(labels, 300, np.random.default_rng(0))] > 0).sum())
+    10
+    """
+    order = rng.permutation(len(labels))
+    kept, others = order[:n_pairs], order[n_pairs:]
+    values = np.unique(labels)
+    for value in values if len(values) == 2 else ():
+        own = labels[kept] == value
+        missing = max(0, min(OF_EACH, n_pairs // 2) - int(own.sum()))
+        more = others[labels[others] == value][:missing]
+        kept = np.concatenate([kept[own], kept[~own][: n_pairs - int(own.sum()) - len(more)], more])
+    return np.sort(kept)
+
+
 def tail_seconds(runner: Runner, setting: Setting) -> float:
     """What final fit, test of the best baselines and refit of a setting are expected to take, with caution."""
     size = max((size for _, size, _ in runner.trials), default=0)
@@ -124,8 +145,7 @@ class Finish:
     def _fitted(self, data: Labelled, share: float, n_pairs: int) -> Fitted:
         runner = self.runner
         left = runner.clock.left(runner.clock.budget)
-        rows = np.random.default_rng((runner.seed, 7)).permutation(len(data))[:n_pairs]
-        training = data[np.sort(rows)]
+        training = data[drawn(data.labels, n_pairs, np.random.default_rng((runner.seed, 7)))]
         seconds = None if left is None else max(1.0, share * left)
         machine = fit(runner.model(self.setting, training, seconds), training)
         return Fitted(machine, n_pairs)

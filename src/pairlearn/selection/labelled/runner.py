@@ -186,6 +186,15 @@ class Runner:
         """Those that were not tried here, or broken off before they told anything."""
         return [each for each in what if not self.journal.tried((each, size, split), self.clock)]
 
+    def recall_rest(self) -> None:
+        """Take in what the plan did not come to again: Ctrl-C ends it, and forgets nothing that is on the disk."""
+        for trial in self.journal.recall_rest():
+            kind = kind_of(trial.what)
+            self.splits_done.begun((kind, trial.size), trial.split)
+            for smaller in self.sizes if kind == "machine" else ():
+                if smaller < trial.size:  # the plan comes to more pairs when it is done with fewer
+                    self.splits_done.done((kind, smaller))
+
     def average(self, mean: Setting, size: int) -> None:
         """The trials of a mean on every split that counts and that all its parts know."""
         for split in range(self.n_counted("machine", size)):
@@ -227,7 +236,8 @@ class Runner:
     @property
     def learnt(self) -> bool:
         """Whether any machine told something so far."""
-        return any(trial.tells and not isinstance(trial.what, str) for trial in self.trials.values())
+        known = (*self.trials.values(), *self.journal.rest)
+        return any(trial.tells and not isinstance(trial.what, str) for trial in known)
 
     def n_counted(self, kind: Kind, size: int) -> int:
         """How many splits count, from the first on."""

@@ -26,7 +26,7 @@ from pairlearn.selection.labelled.rivals import rivals_of
 from pairlearn.selection.labelled.runner import Runner, Step
 from pairlearn.selection.labelled.settings import Space
 from pairlearn.selection.labelled.tasks import check_unseen, splits
-from pairlearn.selection.labelled.trials import Labelled, Trial, check_judged
+from pairlearn.selection.labelled.trials import FORMAT, Labelled, Trial, check_judged
 from pairlearn.selection.search.clock import Clock
 from pairlearn.selection.search.journal import Memory, fingerprint
 from pairlearn.types import Floats, Ints
@@ -132,6 +132,7 @@ class PairSearch(BaseEstimator):
         try:
             size = run_race(runner)
         except KeyboardInterrupt:
+            runner.recall_rest()
             tried = [each for each in runner.sizes if runner.machines(each)]
             if not tried:
                 raise
@@ -171,7 +172,7 @@ class PairSearch(BaseEstimator):
         options = {"memory_budget": self.memory_budget, "random_state": self.random_state}
         names = "question unseen objective machines kernels bases Cs max_pairs random_state"
         own = [getattr(self, name) for name in names.split()]
-        mark = fingerprint((data.parts, own), self.directory)
+        mark = fingerprint((FORMAT, data.parts, own), self.directory)
         path = None if self.directory is None else Path(self.directory) / f"pairs-{mark}.jsonl"
         journal = Memory(path, mark, Trial.from_line, Trial.as_line)
         clock.spent = journal.spent

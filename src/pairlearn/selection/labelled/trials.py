@@ -18,8 +18,8 @@ from pairlearn.evaluation.resampling.units import Units, numbered_units
 from pairlearn.pairs import Pairs
 from pairlearn.selection.labelled.settings import Family, Setting
 from pairlearn.selection.search.clock import now
-from pairlearn.selection.search.ended import Ended
-from pairlearn.selection.search.trials import FAILURES, NO_NUMBER, as_number
+from pairlearn.selection.search.ended import FAILURES, Ended
+from pairlearn.selection.search.trials import NO_NUMBER, as_number
 from pairlearn.solvers.problem import Status
 from pairlearn.types import Floats
 
@@ -28,6 +28,8 @@ What = Setting | str
 Kind = Literal["machine", "baseline"]
 Key = tuple[What, int, int]
 """What was tried, on how many pairs of which split."""
+FORMAT = "lines with settings and answers"
+"""What lines of a journal hold; with other words for other lines, those of other versions are other files."""
 NUMBERS = ("value", "score", "low", "high", "slope", "seconds", "gap")
 """Fields of a trial that are numbers."""
 

@@ -33,14 +33,15 @@ class Clock:
         self._began -= max(0.0, seconds - self.elapsed)
 
     def begins(self, expected: float, until: float | None) -> bool:
-        """Whether new work that takes so long is expected to end by then; if so, it is after all that was spent."""
-        if self._ends(expected, until):
-            self.reach(self.spent)
-        return self._ends(expected, until)
+        """Whether new work that takes so long is expected to end by then; if so, it is after all that was spent.
 
-    def _ends(self, expected: float, until: float | None) -> bool:
-        left = self.left(until)
-        return left is None or 0.0 < left >= expected
+        If not, nothing is begun, and it is as late as it was: what is recalled next decides as it did.
+        """
+        left = None if until is None else until - max(self.elapsed, self.spent)
+        begun = left is None or 0.0 < left >= expected
+        if begun:
+            self.reach(self.spent)
+        return begun
 
     @property
     def elapsed(self) -> float:

@@ -6,9 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
 from typing import Any, TypeVar
 
+import numpy as np
+
+from pairlearn.errors import InputError
 from pairlearn.solvers.problem import Status
 
 Fitted = TypeVar("Fitted", bound=Any)
+FAILURES = (InputError, MemoryError, np.linalg.LinAlgError)
+"""What a setting may do without ending the search: it is noted as a failed trial."""
 NEAR = 0.1
 """Largest KKT gap of a fit whose score says something of its setting: a tenth of the margin."""
 
@@ -24,15 +29,30 @@ def is_no_worse(machine: Any, than: Any) -> bool:
 
 
 def first_near(fits: Iterable[Fitted]) -> Fitted:
-    """The first of these fits, made one after the other, that comes near its end; else the one that comes nearest."""
-    best: Fitted | None = None
-    for found in fits:
-        best = found if best is None or is_no_worse(found.machine, best.machine) else best
-        status = found.machine.fit_status_
-        if status == Status.INTERRUPTED or is_near(status, found.machine.kkt_gap_):
-            return found
-    assert best is not None
+    """The first of these fits, made one after the other, that time does not break off early; the nearest to its end.
+
+    Less to learn from helps only where time was short, and what fails is no reason to lose the fits before it.
+    """
+    fits = iter(fits)
+    best = next(fits)
+    found: Fitted | None = best
+    while found is not None and _broken_off(found.machine):
+        try:
+            found = next(fits, None)
+        except FAILURES:
+            found = None
+        if found is not None and (is_no_worse(found.machine, best.machine) or _interrupted(found.machine)):
+            best = found
     return best
+
+
+def _broken_off(machine: Any) -> bool:
+    """Whether the time of a fit was up when much was left to do."""
+    return bool(machine.fit_status_ == Status.TIME_BUDGET) and not is_near(machine.fit_status_, machine.kkt_gap_)
+
+
+def _interrupted(machine: Any) -> bool:
+    return bool(machine.fit_status_ == Status.INTERRUPTED)
 
 
 class Ended(ABC):

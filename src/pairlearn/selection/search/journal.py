@@ -111,7 +111,7 @@ class Memory(Generic[Tried]):
             return as_number(line.pop("elapsed")), read(line)
 
         for elapsed, trial in () if self._lines is None else self._lines.each(taken):
-            self.spent = elapsed
+            self.spent = max(self.spent, elapsed)  # a search that goes on begins at the first second again
             # What was broken off and tried again was first tried when the plan came to it.
             first, _ = self._before.get(trial.key, (elapsed, trial))
             self._before[trial.key] = first, trial
@@ -127,6 +127,19 @@ class Memory(Generic[Tried]):
             self.know(trial)
         known = self.trials.get(key)
         return known is not None and not known.broken_off
+
+    @property
+    def rest(self) -> list[Tried]:
+        """Those of processes before this one that the plan has not come to."""
+        return [trial for _, trial in self._before.values()]
+
+    def recall_rest(self) -> list[Tried]:
+        """Know these as well, now."""
+        rest = self.rest
+        self._before.clear()
+        for trial in rest:
+            self.know(trial)
+        return rest
 
     def add(self, trials: Iterable[Tried], elapsed: float) -> None:
         """Keep these trials, after so many seconds of the whole search."""

@@ -60,6 +60,11 @@ class Splits(dict[tuple[Any, Any], int]):
         """All was tried on this split."""
         self[place] = max(self.counted(place), split + 1)
 
+    def begun(self, place: tuple[Any, Any], split: int) -> None:
+        """Something was tried on this split: all was, on those before it."""
+        if split > 0:
+            self.done(place, split - 1)
+
 
 def best_first(trials: Iterable[Tried], mean: Callable[[Sequence[Tried]], Mean]) -> list[Mean]:
     """Means over splits, best score first; only of what told something on as many splits as any other.

@@ -21,12 +21,13 @@ from joblib import Parallel, delayed, effective_n_jobs
 from pairlearn.linalg.threads import blas_threads
 from pairlearn.selection.search.clock import Clock
 from pairlearn.selection.search.development import Development, Rung
+from pairlearn.selection.search.ended import FAILURES
 from pairlearn.selection.search.journal import Journal
 from pairlearn.selection.search.preparation import Preparation
 from pairlearn.selection.search.results import Result, Splits, best_first, mean_result
 from pairlearn.selection.search.settings import Family, Setting, Space, baselines_of, plain_name
 from pairlearn.selection.search.sizes import Size, Stage
-from pairlearn.selection.search.trials import FAILURES, BaselineFit, MachinePath, Scorer, Trial, ViewFits
+from pairlearn.selection.search.trials import BaselineFit, MachinePath, Scorer, Trial, ViewFits
 from pairlearn.selection.search.whitened.names import Part, parts_of
 from pairlearn.words import counted
 
@@ -182,6 +183,11 @@ class Runner:
             self.journal.add([Trial.failed(rung, setting, error) for setting in settings], self.clock.elapsed)
 
     # -- running
+
+    def recall_rest(self) -> None:
+        """Take in what the plan did not come to again: Ctrl-C ends it, and forgets nothing that is on the disk."""
+        for trial in self.journal.recall_rest():
+            self.splits.begun((trial.stage, trial.size), trial.split)
 
     def _run(self, this: Round, rung: Rung, jobs: Sequence[Job]) -> None:
         """Run the jobs; those for which there is no time are noted."""

@@ -127,6 +127,7 @@ class StagedSearch(ClassifierMixin, BaseEstimator):
                 outcomes.append(outcome)
         except KeyboardInterrupt:
             interrupted = True
+            runner.recall_rest()
             runner.notes.append("interrupted: the best machine so far was fitted")
             if not any(trial.setting is not None and trial.tells for trial in runner.journal.trials.values()):
                 raise

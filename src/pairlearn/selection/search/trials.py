@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from pairlearn.baselines.registry import fit_scores
-from pairlearn.errors import InputError
 from pairlearn.evaluation import EER, Scores
 from pairlearn.evaluation.intervals import Options, best_sample
 from pairlearn.evaluation.measures import Measure
@@ -20,7 +19,7 @@ from pairlearn.kernels import Gram
 from pairlearn.machines.pair_svc import PairSVC
 from pairlearn.selection.search.clock import now
 from pairlearn.selection.search.development import Rung
-from pairlearn.selection.search.ended import Ended
+from pairlearn.selection.search.ended import FAILURES, Ended
 from pairlearn.selection.search.settings import Family, Setting, Space
 from pairlearn.selection.search.sizes import STAGES, Size, Stage
 from pairlearn.selection.search.whitened.names import Part, name_of
@@ -29,8 +28,6 @@ from pairlearn.types import Floats
 
 Scorer = Callable[[Any, Any, Any], float]
 eer = EER().scorer()
-FAILURES = (InputError, MemoryError, np.linalg.LinAlgError)
-"""What a setting may do without ending the search: it is noted as a failed trial."""
 NO_NUMBER = "its score is not a number"
 """Why a trial failed that could be compared with nothing."""
 FITTED = "fitted"

@@ -33,8 +33,8 @@ UNFIT = (
     'solver="active_set"'
 )
 OF_PAIRS = (
-    "the splitting solver works on a Gram matrix of the examples, and so few pairs of so many examples have one of their "
-    'own instead; choose solver="active_set", which is quick on them, or solver="auto"'
+    "the splitting solver works on a Gram matrix of the examples, and so few pairs of so many examples have one of "
+    'their own instead; choose solver="active_set", which is quick on them, or solver="auto"'
 )
 FIRST, LOWERED = 1 / 40, {20: 1 / 107, 40: 1 / 267}
 """ρ at first and after so many steps, in units of the mean K(i, i), per example: large ones find the dominant modes,
