@@ -12,12 +12,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import eigh
 
 from pairlearn import loops
 from pairlearn.baselines.training import TrainingRows
 from pairlearn.errors import InputError
 from pairlearn.interrupts import delayed
+from pairlearn.linalg.spectral import eigh
 from pairlearn.types import Floats, Ints
 
 Shrinkage = float | Literal["auto"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from scipy.linalg import eigh
 
 from pairlearn.baselines.baseline import Presets
 from pairlearn.baselines.covariances import (
@@ -24,6 +23,7 @@ from pairlearn.baselines.learnt import Measure, MetricBaseline, Projection
 from pairlearn.baselines.training import TrainingRows
 from pairlearn.errors import InputError
 from pairlearn.examples import by_blocks
+from pairlearn.linalg.spectral import eigh
 from pairlearn.types import Floats, Ints
 
 # --------------------------------------------------------------------------- within and between classes

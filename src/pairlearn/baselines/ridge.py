@@ -14,6 +14,7 @@ from pairlearn.baselines.training import TrainingRows
 from pairlearn.errors import InputError
 from pairlearn.evaluation.rates import equal_error_rate
 from pairlearn.evaluation.scores import Scores
+from pairlearn.linalg.spectral import eigh
 from pairlearn.types import Floats, Ints
 
 DECADES = np.arange(-4.0, 2.5, 0.5)
@@ -55,7 +56,7 @@ class RidgeBaseline(QuadraticBaseline):
         self.alpha_ = self._chosen(training.rows, groups) if self.alpha is None else float(self.alpha)
         learnt = Decomposed.of(training.rows, groups)
         inner = learnt.inner(self.alpha_)
-        values, V = np.linalg.eigh(0.5 * (inner + inner.T))
+        values, V = eigh(0.5 * (inner + inner.T))
         self.plus_ = self.minus_ = np.sign(values) / 4.0
         self.offset_ = float(2.0 * np.sum((np.bincount(groups) / len(groups)) ** 2) - 1.0)
         return Projection(learnt.W.T @ (V * np.sqrt(np.abs(values))))

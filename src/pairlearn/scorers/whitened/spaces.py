@@ -11,6 +11,7 @@ from pairlearn.errors import InputError
 from pairlearn.examples import count_examples, widened
 from pairlearn.kernels import Kernel
 from pairlearn.kernels.low_rank.kernel import LowRank
+from pairlearn.linalg.spectral import eigh
 from pairlearn.types import Examples, Floats, Ints
 
 WIDEST = 1100
@@ -57,7 +58,7 @@ class Space:
         if len(sizes) < 2 or len(rows) == len(sizes):
             raise InputError("whitening needs two classes, and one of them with two examples; add examples")
         rest = rows - means[groups]
-        within, turned = np.linalg.eigh(rest.T @ rest / (len(rows) - len(sizes)))
+        within, turned = eigh(rest.T @ rest / (len(rows) - len(sizes)))
         turn = turned if axes is None else axes @ turned
         return cls(kernel, mean, turn, np.maximum(within, 0.0), rows @ turned, groups)
 
@@ -92,8 +93,8 @@ def _spectrum(rows: Floats) -> tuple[Floats, Floats]:
     """Eigenvalues, rising, and eigenvectors (d, r) of XᵀX, by whichever of XᵀX and XXᵀ is smaller."""
     n, d = rows.shape
     if d <= n:
-        values, axes = np.linalg.eigh(rows.T @ rows)
+        values, axes = eigh(rows.T @ rows)
         return values, axes
-    values, left = np.linalg.eigh(rows @ rows.T)
+    values, left = eigh(rows @ rows.T)
     least = max(ROUNDING * float(values[-1]), float(np.finfo(float).tiny))
     return values, rows.T @ (left / np.sqrt(np.maximum(values, least)))

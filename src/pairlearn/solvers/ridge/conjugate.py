@@ -77,7 +77,7 @@ class _Run:
     def solution(self, basis: Eigenbasis | None) -> Solution:
         """What is found until the end, whatever ends it."""
         status = Status.INTERRUPTED
-        with blas_threads(self._decomposing()), np.errstate(all="ignore"):
+        with blas_threads(0), np.errstate(all="ignore"):
             with suppress(KeyboardInterrupt):
                 status = self._iterate(basis)
             try:
@@ -85,11 +85,6 @@ class _Run:
             except KeyboardInterrupt:
                 # The coefficients are worth the seconds that their certificate takes; a second interrupt is obeyed.
                 return self._finished(Status.INTERRUPTED)
-
-    def _decomposing(self) -> float:
-        """Operations of an eigenbasis; products have tiles of their own, whatever the number of BLAS threads."""
-        sandwich = self.operator.sandwich()
-        return 0.0 if sandwich is None else 20.0 * max(len(sandwich.left), len(sandwich.right)) ** 3
 
     def _iterate(self, basis: Eigenbasis | None) -> Status:
         """Descend until a fresh residual says that this is the end."""

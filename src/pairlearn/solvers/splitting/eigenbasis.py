@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import eigh
 
 from pairlearn import loops
 from pairlearn.linalg.pool import POOL
+from pairlearn.linalg.spectral import eigh
 from pairlearn.linalg.tiles import evenly, product
 from pairlearn.operators.sandwich import Sandwich
 from pairlearn.types import Floats, Precision
@@ -66,7 +66,7 @@ class Eigenbasis:
 
 def decomposed(G: Floats) -> tuple[Floats, Floats]:
     """Eigenvalues, the largest first, and eigenvectors as columns."""
-    values, U = eigh(G, driver="evd", check_finite=False)
+    values, U = eigh(G, check_finite=False)
     return np.maximum(values[::-1], 0.0), np.ascontiguousarray(U[:, ::-1])
 
 
