@@ -50,6 +50,24 @@ def test_a_cap_holds_and_equal_seeds_draw_the_same(people: Path, call: Call) -> 
     assert same.value_counts()["count"].max() == 2
 
 
+def test_a_sample_is_shuffled_by_its_seed(people: Path, call: Call) -> None:
+    """Whoever learns from it row by row must not find all positive pairs first; in Python they are."""
+    args = ("pairs", "sample", people / "faces.parquet", *KNOWN, "--positives", 50, "--ratio", 1)
+    drawn = [polars.read_csv(call(*args, "--seed", seed).stdout.encode()) for seed in (0, 0, 1)]
+    assert drawn[0].equals(drawn[1])
+    assert not drawn[0].equals(drawn[2])
+    for table in drawn:
+        assert 30 < np.count_nonzero(np.diff(table["label"].to_numpy())) < 70
+    table = polars.read_parquet(people / "faces.parquet")
+    ids = table["photo"].to_numpy()
+    pairs = pl.selection.PairSampler(positives=50, ratio=1, reflexive=False, seed=0).draw(
+        np.zeros((len(ids), 1)), table["person"].to_list()
+    )
+    assert sorted(drawn[0].select("left", "right").rows()) == sorted(
+        zip(ids[pairs.left], ids[pairs.right], strict=True)
+    )
+
+
 def test_a_sample_without_a_file_is_part_of_the_answer(people: Path, call: Call) -> None:
     args = ("pairs", "sample", people / "faces.parquet", *KNOWN, "--positives", 5, "--ratio", 1)
     told = json.loads(call(*args, "--json").stdout)

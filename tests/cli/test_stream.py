@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,9 @@ import pytest
 import pairlearn as pl
 from pairlearn.cli.app import run as main
 from pairlearn.cli.run import read_about
+from pairlearn.cli.steps.streaming import Tally
+from pairlearn.data.files import lines as files
+from pairlearn.data.files.passing import Lenient
 from pairlearn.evaluation import verdict
 
 LISTENING = """
@@ -302,3 +307,185 @@ def test_lines_of_numbers_leave_the_names_of_columns_known(tmp_path: Path) -> No
     assert layout["columns"] == names
     assert main(["stream", str(ids(slice(40, 60))), *common, "--examples", str(tmp_path / "turned.csv")]) == 0
     np.testing.assert_array_equal(pl.load(model).mahalanobis_matrix_, by_hand(lines)[0].mahalanobis_matrix_)
+
+
+def table_of(lines: list[dict[str, Any]], folder: Path) -> tuple[str, ...]:
+    """Pairs as a CSV of ids with a table of examples: the arguments of a stream."""
+    sides = [(f"{side[0]}{k}", line[side]) for k, line in enumerate(lines) for side in ("left", "right")]
+    rows = [",".join([key, *map(repr, values)]) for key, values in sides]
+    (folder / "rows.csv").write_text("\n".join(["id,x,y,z", *rows]) + "\n")
+    body = [f"l{k},r{k},{line['label']}" for k, line in enumerate(lines)]
+    (folder / "pairs.csv").write_text("\n".join(["left,right,label", *body]) + "\n")
+    return str(folder / "pairs.csv"), "--examples", str(folder / "rows.csv")
+
+
+# --------------------------------------------------------------------------- labels in blocks
+
+
+def test_labels_in_blocks_are_told_and_not_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = pairs()
+    blocks = sorted(lines, key=lambda line: -line["label"])
+    assert main(["stream", str(write(tmp_path / "blocks.jsonl", blocks)), "--json"]) == 0
+    printed = capsys.readouterr()
+    record = json.loads(printed.out)
+    assert (record["labels_in_blocks"], record["verdict"]) == (True, None)
+    assert "better than" not in printed.err
+    assert "warning: no verdict: labels come in blocks" in printed.err
+    assert "Shuffle the table" in printed.err
+    assert main(["stream", str(write(tmp_path / "mixed.jsonl", lines)), "--json"]) == 0
+    printed = capsys.readouterr()
+    record = json.loads(printed.out)
+    assert record["labels_in_blocks"] is False
+    assert record["verdict"] is not None
+    assert "blocks" not in printed.err
+
+
+@pytest.mark.parametrize(
+    ("labels", "blocks"),
+    [
+        ([1] * 25 + [-1] * 25, True),
+        ([1] * 24 + [-1] * 25, False),  # too few to say
+        ([1] * 60, False),  # of one kind, which is told in other words
+        ([1, -1] * 30, False),
+        (([1] * 20 + [-1] * 20) * 3, True),
+        (([1] * 4 + [-1] * 4) * 15, False),
+        ([1] * 500 + [-1] * 2, False),  # two of a kind may well stand together
+    ],
+)
+def test_blocks_are_far_fewer_changes_than_by_chance(labels: list[int], blocks: bool) -> None:
+    assert Tally(labels=labels).in_blocks is blocks
+
+
+def test_shuffled_labels_are_no_blocks_however_rare_one_kind_is() -> None:
+    rng = np.random.default_rng(0)
+    for n, similar in ((50, 25), (60, 5), (1000, 30), (3000, 150)):
+        labels = [1] * similar + [-1] * (n - similar)
+        assert not any(Tally(labels=rng.permutation(labels).tolist()).in_blocks for _ in range(100))
+
+
+def test_a_drawn_sample_is_no_stream_in_blocks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    X, classes = pl.data.double_interval(12, 5, n=10, seed=1)
+    np.savez(tmp_path / "faces.npz", X=X, classes=classes, ids=[f"e{k}" for k in range(len(X))])
+    faces, drawn = str(tmp_path / "faces.npz"), str(tmp_path / "drawn.csv")
+    assert main(["pairs", "sample", faces, "--ratio", "3", "--out", drawn]) == 0
+    capsys.readouterr()
+    assert main(["stream", drawn, "--examples", faces, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["labels_in_blocks"] is False
+
+
+# --------------------------------------------------------------------------- passing over a bad line
+
+BAD = [
+    b'{"left": [1, 2, 3]}',
+    b'{"left": [1, 2',
+    b"no json",
+    b'{"left": [1, 2, 3], "right": [1, 2, "x"], "label": 1}',
+    b'{"left": [1, 2], "right": [1, 2], "label": 1}',
+    b'{"left": [1, 2, 3], "right": [1, 2, 3], "label": "caf\xe9"}',
+    b"\xff\xfe",
+]
+
+
+def goes_on(args: list[str], told: str, out: Path) -> int:
+    """Go on with the number that the message names; returns that number."""
+    named = re.search(r"--skip (\d+) goes on behind it", told)
+    assert named, told
+    assert main(["stream", *args, "--skip", named[1], "--out", str(out)]) == 0
+    return int(named[1])
+
+
+@pytest.mark.parametrize(("place", "bad"), [*((5, bad) for bad in BAD), *((1, bad) for bad in BAD[:4])])
+def test_a_bad_line_can_be_passed_over(
+    bad: bytes, place: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines, model, out = pairs(9), tmp_path / "m.safetensors", tmp_path / "said.csv"
+    text = write(tmp_path / "pairs.jsonl", lines).read_bytes().splitlines()
+    source = tmp_path / "bad.jsonl"
+    source.write_bytes(b"\n\n".join([*text[: place - 1], bad, *text[place - 1 :]]))
+    args = [str(source), "--model", str(model)]
+    assert main(["stream", *args, "--out", str(out)]) == 1
+    told = capsys.readouterr().err
+    assert goes_on(args, told, out) == place
+    assert [row.split(",")[0] for row in out.read_text().splitlines()[1:]] == [
+        str(k) for k in range(1, 11) if k != place
+    ]
+    np.testing.assert_array_equal(pl.load(model).mahalanobis_matrix_, by_hand(lines)[0].mahalanobis_matrix_)
+
+
+@pytest.mark.parametrize("bad", [b"l1,nobody,1", b"l1,r1,perhaps", b"l1,r\xe9,1", b"l1", b"l1," + b"r" * 200_000])
+def test_a_bad_row_of_ids_can_be_passed_over(bad: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines, model, out = pairs(9), tmp_path / "m.safetensors", tmp_path / "said.csv"
+    source, *examples = table_of(lines, tmp_path)
+    rows = Path(source).read_bytes().splitlines()
+    Path(source).write_bytes(b"\n".join([*rows[:5], bad, *rows[5:]]))
+    args = [source, *examples, "--model", str(model)]
+    assert main(["stream", *args, "--out", str(out)]) == 1
+    assert goes_on(args, capsys.readouterr().err, out) == 5
+    np.testing.assert_array_equal(pl.load(model).mahalanobis_matrix_, by_hand(lines)[0].mahalanobis_matrix_)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"one,two\nl1,r1\n", "no column 'left'"), ("left,right,label\n".encode("utf-16"), "is text in UTF-16")],
+)
+def test_a_fault_of_the_whole_table_has_nothing_to_go_on_behind(
+    content: bytes, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, *examples = table_of(pairs(3), tmp_path)
+    Path(source).write_bytes(content)
+    assert main(["stream", source, *examples]) == 1
+    told = capsys.readouterr().err
+    assert words in told
+    assert "--skip" not in told
+    for skip in ("0", "1"):
+        (tmp_path / "pairs.jsonl").write_bytes('{"left": [1]}\n'.encode("utf-16"))
+        assert main(["stream", str(tmp_path / "pairs.jsonl"), "--skip", skip]) == 1
+        told = capsys.readouterr().err
+        assert "is text in UTF-16; save it as UTF-8" in told
+        assert "--skip" not in told
+
+
+def test_a_line_without_an_end_is_passed_over_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MOST_LINE", 8)
+    file = Lenient(BytesIO(b"one\n" + b"far too long" * 9 + b"\ntwo\n"), on=True)
+    assert list(files.lines_of("x", file)) == ["one\n", "far \n", "two\n"]
+
+
+# --------------------------------------------------------------------------- after a kill
+
+
+def test_a_killed_stream_says_where_to_go_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every third pair has no label, so labelled ones do not count the lines."""
+    lines = [{**line, "label": None if k % 3 == 0 else line["label"]} for k, line in enumerate(pairs(120))]
+    source, model, out = write(tmp_path / "pairs.jsonl", lines), tmp_path / "m.safetensors", tmp_path / "said.csv"
+    whole = tmp_path / "whole.safetensors"
+    dying = (
+        "import os, json\n"
+        "from pairlearn.cli import app\n"
+        "from pairlearn.cli.steps import streaming\n"
+        "learn = streaming._learn\n"
+        "streaming._learn = lambda metric, line: os._exit(9) if line.number == 90 else learn(metric, line)\n"
+        f"app.run({['stream', str(source), '--model', str(model), '--out', str(out), '--save-every', '40']!r})\n"
+    )
+    assert subprocess.run([sys.executable, "-c", dying], capture_output=True).returncode == 9
+    assert read_about(model)["stream"] == {"source": str(source), "lines": 80}
+    rows = out.read_text()
+    assert rows.endswith("\n")
+    assert [row.split(",")[0] for row in rows.splitlines()[1:]] == [str(k) for k in range(1, 90)]
+    assert main(["info", str(model), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["made"][0]["stream"]["lines"] == 80
+    assert main(["stream", str(source), "--model", str(model), "--skip", "80"]) == 0
+    assert main(["stream", str(source), "--model", str(whole)]) == 0
+    assert np.array_equal(pl.load(model).state_.matrix, pl.load(whole).state_.matrix)
+    assert read_about(model)["stream"]["lines"] == 120
+
+
+def test_beginning_a_stream_again_names_the_lines_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, other, model = tmp_path / "pairs.jsonl", tmp_path / "other.jsonl", tmp_path / "m.safetensors"
+    write(source, pairs(9))
+    write(other, pairs(9, seed=1))
+    common = ["--model", str(model)]
+    words = f"has taken 9 lines of {source} before; --skip 9 goes on behind them"
+    for args, told in (([source], False), ([source, "--skip", "9"], False), ([source], True), ([other], False)):
+        assert main(["stream", *map(str, args), *common]) == 0
+        assert (words in capsys.readouterr().err) is told

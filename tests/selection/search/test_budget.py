@@ -13,10 +13,10 @@ import pytest
 
 import pairlearn as pl
 from pairlearn.errors import InputError
+from pairlearn.selection.ended import first_near
 from pairlearn.selection.search import clock, stages
 from pairlearn.selection.search.clock import expected_seconds
 from pairlearn.selection.search.development import Development
-from pairlearn.selection.search.ended import first_near
 from pairlearn.selection.search.finish import Finish, Fitted
 from pairlearn.selection.search.journal import Journal
 from pairlearn.selection.search.preparation import Preparation

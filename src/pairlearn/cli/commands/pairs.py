@@ -50,7 +50,7 @@ def sample(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Draw labelled pairs from a table with classes: columns left, right, label."""
+    """Draw labelled pairs from a table with classes: columns left, right, label, in shuffled order."""
     options = dict(locals())
     from pairlearn.cli.run import Run
     from pairlearn.cli.steps.pairs import sampling

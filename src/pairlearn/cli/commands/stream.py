@@ -33,7 +33,7 @@ def stream(
         Path | None,
         typer.Option("--out", "-o", help="CSV of line, score, prediction and label, as predicted; - for stdout."),
     ] = None,
-    skip: Annotated[int, typer.Option(min=0, help="Lines to pass over, such as those learnt before a stop.")] = 0,
+    skip: Annotated[int, typer.Option(min=0, help="Pairs to pass over, such as those learnt before a stop.")] = 0,
     threshold: Annotated[
         float | None,
         typer.Option(
@@ -57,7 +57,8 @@ def stream(
 ) -> None:
     """Learn a distance from a stream of pairs; each pair is predicted first, then learnt from if it has a label.
 
-    Ctrl-C stops: the metric is written, and a line says how to go on. So does a bad line.
+    Ctrl-C stops: the metric is written, and a line says how to go on. So does a bad line. Pairs should come in mixed
+    order: with labels in blocks the error rates say nothing.
     """
     options = dict(locals())
     from pairlearn.cli.run import Run, learnt_from
@@ -68,7 +69,10 @@ def stream(
     run.check_models(model, force=True)
     run.check_outputs(out, force=force or skip > 0)
     streaming.check_stdout(out, as_json)
-    metric, before = streaming.metric_of(model, threshold, gamma)
+    metric, about = streaming.metric_of(model, threshold, gamma)
+    before = about.get("inputs", {})
+    if (taken := streaming.taken_before(about, source, skip)) is not None:
+        run.note(taken)
     run.inputs |= before  # lines of numbers have no names: those of the table before them stay known
     learnt = learnt_from({"inputs": before})
     table = None if examples is None else run.examples(examples, table_options.columns(), learnt=learnt)

@@ -156,6 +156,9 @@ def _step_rows(step: Mapping[str, Any]) -> dict[str, str]:
         taken = str(_layout(given["layout"])) if "columns" in given.get("layout", {}) else ""
         names = counted(len(given["ids"]), "name") if "ids" in given else ""
         found[f"  {role}"] = "; ".join(text for text in (source, taken, names) if text)
+    if "stream" in step:
+        lines, source = step["stream"]["lines"], step["stream"]["source"]
+        found["  stream"] = f"{counted(lines, 'line')} of {source} taken; go on with --skip {lines}"
     return found
 
 

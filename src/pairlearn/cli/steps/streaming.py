@@ -14,9 +14,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 import numpy as np
 from rich.console import Console
@@ -28,6 +28,7 @@ from pairlearn.cli.terminal import percent, say
 from pairlearn.data.files.cells import plain_text, shortened
 from pairlearn.data.files.delimited import DELIMITERS
 from pairlearn.data.files.lines import lines_of
+from pairlearn.data.files.passing import Lenient, going_on_behind
 from pairlearn.data.files.sources import existing_file
 from pairlearn.data.tables import ExampleTable
 from pairlearn.data.writing import naming
@@ -37,16 +38,27 @@ from pairlearn.interrupts import Stop
 from pairlearn.types import Floats
 from pairlearn.words import counted
 
+FEW_CHANGES, ENOUGH = 0.2, 50
+"""Labels come in blocks if they change less than this share of what chance gives, among at least so many pairs."""
 WINDOW = 1000
 """Pairs of the error rate "of the last", which tells whether learning still helps."""
 USE = "Score pairs with it: `pairlearn score MODEL EXAMPLES PAIRS`."
 SEARCH = "a longer stream: --model goes on from here"
+IN_BLOCKS = (
+    "no verdict: labels come in blocks, and whoever repeats the last label is nearly always right, so these error "
+    "rates say nothing about other pairs. Shuffle the table, and begin anew."
+)
 LARGEST = 1e70
 """Numbers beyond it are refused: learning takes fourth powers of differences, which must stay finite."""
 LABELS = {
     **dict.fromkeys(("1", "+1", "1.0", "true", "same", "similar", "yes"), 1),
     **dict.fromkeys(("-1", "-1.0", "0", "0.0", "false", "different", "dissimilar", "no"), -1),
 }
+
+
+Cells = tuple[Any, Any, Any]
+PASSED: Cells = (None, None, None)
+"""Both sides and the label as they stand in a line; of a line that is passed over, nothing."""
 
 
 class Line(NamedTuple):
@@ -80,6 +92,13 @@ class Tally:
         self.euclid.append(-float(np.linalg.norm(line.left - line.right)))
         self.labels.append(line.label)
 
+    @property
+    def in_blocks(self) -> bool:
+        """Whether labels come sorted, so that who says the last label again is right, whatever was learnt."""
+        n, similar = len(self.labels), self.labels.count(1)
+        by_chance = 2 * similar * (n - similar) / max(n, 1)
+        return n >= ENOUGH and bool(np.count_nonzero(np.diff(self.labels)) < FEW_CHANGES * by_chance)
+
     def as_json(self) -> dict[str, Any]:
         """Error rates over all pairs and over the last ones; None before the first labelled pair."""
         n = len(self.labels)
@@ -87,12 +106,12 @@ class Tally:
         empty = {"error": None, "error_recent": None}
         found = self.verdict()
         own, theirs = (None, None) if found is None else (found["value"], found["baselines"]["Euclid"])
-        figures = {"eer": {"metric": own, "euclid": theirs}, "verdict": found}
+        figures = {"eer": {"metric": own, "euclid": theirs}, "verdict": found, "labels_in_blocks": self.in_blocks}
         return {"pairs": n, "similar": self.labels.count(1), "mistakes": self.mistakes, **empty, **rates, **figures}
 
     def verdict(self) -> dict[str, Any] | None:
-        """The scores before learning against Euclid on the same pairs; None without both kinds of pairs."""
-        if len(set(self.labels)) < 2:
+        """The scores before learning against Euclid on the same pairs; None without both kinds of them, mixed."""
+        if len(set(self.labels)) < 2 or self.in_blocks:
             return None
         labels = np.array(self.labels)
         both = {MODEL: self.scores, "euclid": self.euclid}
@@ -114,6 +133,7 @@ class Course:
     about: Callable[[], dict[str, Any]]
     tally: Tally = field(default_factory=Tally)
     stop: Stop = field(default_factory=Stop)
+    source: str = ""
 
     def through(
         self, source: str, table: ExampleTable | None, names: tuple[str, str, str], out: Path | None
@@ -123,16 +143,23 @@ class Course:
         skip = self.last_line
         with self.stop.heeded(), ExitStack() as stack:
             file = sys.stdin.buffer if source == "-" else stack.enter_context(existing_file(source).open("rb"))
-            lines = _lines(file, source, None if table is None else _rows_by_id(table), names, skip)
+            self.source = _name(source)
+            lines = _lines(file, self.source, None if table is None else _rows_by_id(table), names, skip)
             stack.callback(self.save)
             stopped = self.follow(lines, _writer(stack, out, new=skip == 0))
         return self.record(before, stopped)
+
+    def _write(self, model: Path) -> None:
+        """The metric, with how far it came in the stream: more than its labelled pairs, if some had no label."""
+        place = {"source": self.source, "lines": self.last_line}
+        pl.save(self.metric, model, about={**self.about(), "stream": place})
 
     def follow(self, lines: Iterable[Line], write: Callable[[Line, float], None]) -> str:
         """Predict, write and learn each pair; returns what ended the stream."""
         try:
             for line in self.stop.between(lines):
-                score = _learn(self.metric, line)
+                with going_on_behind(line.number):
+                    score = _learn(self.metric, line)
                 write(line, score)
                 self.tally.add(score, line)
                 self.last_line = line.number
@@ -145,12 +172,12 @@ class Course:
         if line.label is not None and len(self.tally.labels) % self.every == 0:
             say(self.console, _progress(self.metric, self.tally))
         if self.model is not None and line.number % self.save_every == 0 and self.tally.labels:
-            pl.save(self.metric, self.model, about=self.about())
+            self._write(self.model)
 
     def save(self) -> None:
         """Write the metric, if anything was learnt and there is a file for it."""
         if self.model is not None and self.tally.labels:
-            pl.save(self.metric, self.model, about=self.about())
+            self._write(self.model)
             say(self.console, f"metric written to {self.model}")
 
     def record(self, pairs_before: int, stopped: str) -> dict[str, Any]:
@@ -169,7 +196,7 @@ class Course:
 def metric_of(
     model: Path | None, threshold: float | None, gamma: float | None
 ) -> tuple[pl.OnlinePseudoMetric, Mapping[str, Any]]:
-    """The metric of the file to go on with, or a new one, and what it was learnt from, by role."""
+    """The metric of the file to go on with, or a new one, and what the file says about how it was made."""
     settings: dict[str, Any] = {"threshold": threshold, "gamma": gamma}
     asked = {name: value for name, value in settings.items() if value is not None}
     if model is None or not model.exists():
@@ -180,38 +207,64 @@ def metric_of(
     for name, value in asked.items():
         if value != (own := getattr(metric, name)):
             raise InputError(f"{model} goes on with its --{name} {own:g}, not {value:g}; leave it out, or begin anew")
-    return metric, dict(read_about(model).get("inputs", {}))
+    return metric, read_about(model)
+
+
+def taken_before(about: Mapping[str, Any], source: str, skip: int) -> str | None:
+    """What to say if a metric that was learnt from a stream begins it again."""
+    place = about.get("stream", {})
+    if skip or source == "-" or place.get("source") != source:
+        return None
+    lines = place["lines"]
+    return f"the metric has taken {counted(lines, 'line')} of {source} before; --skip {lines} goes on behind them"
 
 
 def _rows_by_id(table: ExampleTable) -> dict[str, Floats]:
     return dict(zip(table.ids, np.asarray(table.examples, dtype=np.float64), strict=True))
 
 
+def _name(source: str) -> str:
+    return "standard input" if source == "-" else source
+
+
 def _lines(
-    file: IO[bytes], source: str, table: Mapping[str, Floats] | None, columns: tuple[str, str, str], skip: int
+    file: IO[bytes], name: str, table: Mapping[str, Floats] | None, columns: tuple[str, str, str], skip: int
 ) -> Iterator[Line]:
     """Pairs with a line number; the header of a CSV is line 0. Fewer pairs than `skip` are refused."""
-    name = "standard input" if source == "-" else source
-    text = lines_of(name, file)
-    first = next(text, "")
-    lines = chain([first], text)
-    is_json = table is None or first.lstrip().startswith("{")
-    cells = _json_cells(lines, name, columns) if is_json else _csv_cells(lines, name, columns, first)
-    number = 0
-    for number, (left, right, label) in enumerate(cells, start=1):
-        if number <= skip:
-            continue
-        place = f"{name}, pair {number}"
-        one, other = (_row(side, place) if table is None else _named(table, side, place) for side in (left, right))
-        _check_sides(one, other, place)
-        yield Line(number, one, other, _label(label, place), place)
-    if number < skip:
-        raise InputError(f"{name} holds {counted(number, 'pair')}, fewer than --skip {skip} passes over")
+    lenient = Lenient(file)
+    text = lines_of(name, cast(IO[bytes], lenient))
+    first = "{" if table is None else next(text, "")
+    lines = text if table is None else chain([first], text)
+    if first.lstrip().startswith("{"):
+        cells = _json_cells(lines, name, columns, skip)
+    else:
+        cells = _csv_cells(_table_of(lines, name, columns, first), name, columns, skip)
+    for number in count(1):
+        lenient.on = number <= skip
+        with going_on_behind(number, lenient):
+            cell = next(cells, None)
+            line = _line(number, cell, table, f"{name}, pair {number}") if cell is not None and number > skip else None
+        if cell is None:
+            break
+        if line is not None:
+            yield line
+    if number <= skip:
+        raise InputError(f"{name} holds {counted(number - 1, 'pair')}, fewer than --skip {skip} passes over")
 
 
-def _json_cells(text: Iterable[str], name: str, columns: tuple[str, str, str]) -> Iterator[tuple[Any, Any, Any]]:
-    """Both rows of numbers and the label, line by line; empty lines are passed over."""
+def _line(number: int, cells: Cells, table: Mapping[str, Floats] | None, place: str) -> Line:
+    left, right, label = cells
+    one, other = (_row(side, place) if table is None else _named(table, side, place) for side in (left, right))
+    _check_sides(one, other, place)
+    return Line(number, one, other, _label(label, place), place)
+
+
+def _json_cells(text: Iterable[str], name: str, columns: tuple[str, str, str], skip: int) -> Iterator[Cells]:
+    """Both rows of numbers and the label, line by line; empty lines are passed over, and the first `skip` not read."""
     for number, line in enumerate((line for line in text if line.strip()), start=1):
+        if number <= skip:
+            yield PASSED
+            continue
         try:
             pair = json.loads(line)
             yield pair[columns[0]], pair[columns[1]], pair.get(columns[2])
@@ -222,19 +275,32 @@ def _json_cells(text: Iterable[str], name: str, columns: tuple[str, str, str]) -
             ) from None
 
 
-def _csv_cells(
-    text: Iterable[str], name: str, columns: tuple[str, str, str], header: str
-) -> Iterator[tuple[Any, Any, Any]]:
-    """Ids of both examples and the label, row by row; read as it comes, since a stream need not fit into memory."""
+def _table_of(text: Iterable[str], name: str, columns: tuple[str, str, str], header: str) -> csv.DictReader[str]:
+    """Rows of a CSV whose header names both sides; read as it comes, since a stream need not fit into memory."""
     rows = csv.DictReader(text, delimiter=max(DELIMITERS, key=header.count))
     missing = [column for column in columns[:2] if column not in (rows.fieldnames or ())]
     if missing:
         raise InputError(f"{name} has no column {missing[0]!r}; its header must be {','.join(columns)}")
-    try:
-        for row in rows:
-            yield row[columns[0]], row[columns[1]], row.get(columns[2])
-    except csv.Error as error:
-        raise InputError(f"{name}: line {rows.line_num} is not a line of a table ({error}); correct it") from None
+    return rows
+
+
+def _csv_cells(rows: csv.DictReader[str], name: str, columns: tuple[str, str, str], skip: int) -> Iterator[Cells]:
+    """Ids of both examples and the label, row by row.
+
+    A row may be several lines, so those to pass over are read too; faults in them are not minded.
+    """
+    for number in count(1):
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            if number > skip:
+                raise InputError(
+                    f"{name}, pair {number}: line {rows.line_num} is not a line of a table ({error}); correct it"
+                ) from None
+            row = {}
+        yield (row[columns[0]], row[columns[1]], row.get(columns[2])) if number > skip else PASSED
 
 
 def _row(side: Any, place: str) -> Floats:
@@ -286,12 +352,16 @@ def _learn(metric: Any, line: Line) -> float:
 
 
 def _writer(stack: ExitStack, out: Path | None, new: bool) -> Callable[[Line, float], None]:
-    """Writes predictions as they come, - to standard output; going on after a stop appends."""
+    """Writes predictions as they come, - to standard output; going on after a stop appends.
+
+    A file is written row by row: however the process ends, rows are whole and go at least as far as a saved metric.
+    """
     if out is None:
         return lambda line, score: None
     on_stdout = str(out) == "-"
     again = not new and (on_stdout or out.exists())
-    file = nullcontext(sys.stdout) if on_stdout else out.open("a" if again else "w", encoding="utf-8", newline="")
+    mode = "a" if again else "w"
+    file = nullcontext(sys.stdout) if on_stdout else out.open(mode, buffering=1, encoding="utf-8", newline="")
     name = "standard output" if on_stdout else out
     stack.enter_context(naming(name))
     rows = csv.writer(stack.enter_context(file), lineterminator="\n")
@@ -334,7 +404,9 @@ def show(console: Console, record: Mapping[str, Any]) -> None:
     each = f"{counted(n, 'labelled pair')}, each predicted before it was learnt"
     last = f"of the last {min(WINDOW, n):,} {percent(record['error_recent'])}"
     say(console, f"{each}: error {percent(record['error'])}, {last}")
-    if record["verdict"] is not None:
+    if record["labels_in_blocks"]:
+        say(console, IN_BLOCKS, lead="warning:", style="yellow")
+    elif record["verdict"] is not None:
         show_verdict(console, record["verdict"])
     else:
         kind = "similar" if record["similar"] else "dissimilar"

@@ -11,11 +11,11 @@ import numpy as np
 from pairlearn.evaluation.figures import judged as verdict_on
 from pairlearn.evaluation.objectives.answers import Judgement
 from pairlearn.evaluation.verdicts import Verdict
+from pairlearn.selection.ended import FAILURES, first_near, is_no_worse
 from pairlearn.selection.labelled.runner import Result, Runner
 from pairlearn.selection.labelled.settings import Setting
 from pairlearn.selection.labelled.trials import Labelled, fit, judged
 from pairlearn.selection.search.clock import GROWTH
-from pairlearn.selection.search.ended import FAILURES, first_near, is_no_worse
 from pairlearn.selection.search.finish import CAUTION, MODEL
 from pairlearn.types import Floats, Ints
 

@@ -16,9 +16,9 @@ from pairlearn.evaluation.figures import Figure
 from pairlearn.evaluation.objectives.answers import Judgement, slope_of
 from pairlearn.evaluation.resampling.units import Units, numbered_units
 from pairlearn.pairs import Pairs
+from pairlearn.selection.ended import FAILURES, Ended
 from pairlearn.selection.labelled.settings import Family, Setting
 from pairlearn.selection.search.clock import now
-from pairlearn.selection.search.ended import FAILURES, Ended
 from pairlearn.selection.search.trials import NO_NUMBER, as_number
 from pairlearn.solvers.problem import Status
 from pairlearn.types import Floats

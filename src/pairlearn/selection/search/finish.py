@@ -21,8 +21,8 @@ from pairlearn.errors import InputError
 from pairlearn.evaluation import Scores
 from pairlearn.examples import take_examples
 from pairlearn.machines.pair_svc import PairSVC
+from pairlearn.selection.ended import first_near, is_no_worse
 from pairlearn.selection.search.development import FEWEST_CLASSES, Development, Training, pairs_of
-from pairlearn.selection.search.ended import first_near, is_no_worse
 from pairlearn.selection.search.runner import Runner
 from pairlearn.selection.search.settings import Setting, baselines_of
 from pairlearn.selection.search.sizes import Size

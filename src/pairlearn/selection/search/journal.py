@@ -24,8 +24,8 @@ from pairlearn.data.files.lines import lines_of
 from pairlearn.data.files.sources import existing_file
 from pairlearn.data.writing import naming
 from pairlearn.errors import InputError
+from pairlearn.selection.ended import Ended
 from pairlearn.selection.search.clock import GROWTH, Clock, expected_seconds
-from pairlearn.selection.search.ended import Ended
 from pairlearn.selection.search.trials import Trial, as_number
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from pairlearn.selection.search.ended import Ended
+from pairlearn.selection.ended import Ended
 from pairlearn.selection.search.settings import Family, Setting
 from pairlearn.selection.search.trials import Trial
 

@@ -19,9 +19,9 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from pairlearn.linalg.threads import blas_threads
+from pairlearn.selection.ended import FAILURES
 from pairlearn.selection.search.clock import Clock
 from pairlearn.selection.search.development import Development, Rung
-from pairlearn.selection.search.ended import FAILURES
 from pairlearn.selection.search.journal import Journal
 from pairlearn.selection.search.preparation import Preparation
 from pairlearn.selection.search.results import Result, Splits, best_first, mean_result

@@ -17,9 +17,9 @@ from pairlearn.evaluation.measures import Measure
 from pairlearn.evaluation.measures import Scorer as MeasureScorer
 from pairlearn.kernels import Gram
 from pairlearn.machines.pair_svc import PairSVC
+from pairlearn.selection.ended import FAILURES, Ended
 from pairlearn.selection.search.clock import now
 from pairlearn.selection.search.development import Rung
-from pairlearn.selection.search.ended import FAILURES, Ended
 from pairlearn.selection.search.settings import Family, Setting, Space
 from pairlearn.selection.search.sizes import STAGES, Size, Stage
 from pairlearn.selection.search.whitened.names import Part, name_of

@@ -27,7 +27,10 @@ def hard_of(
 
 
 def drawn(run: Run, table: ExampleTable, **settings: Any) -> Pairs:
-    """The pairs; all positives and as many negatives, unless numbers were asked for."""
+    """The pairs in shuffled order; all positives and as many negatives, unless numbers were asked for.
+
+    The sampler draws positives first. Whoever learns from a table row by row must not find it sorted by label.
+    """
     classes = table.required_classes()
     exist = count_pairs(classes, reflexive=settings["reflexive"])
     if exist.positives == 0:
@@ -36,7 +39,8 @@ def drawn(run: Run, table: ExampleTable, **settings: Any) -> Pairs:
         settings["ratio"] = min(1.0, exist.negatives / exist.positives)
     run.note(f"there are {exist.positives:,} positive and {exist.negatives:,} negative pairs to draw from")
     with run.err.status("drawing pairs"):
-        return PairSampler(**settings).draw(table.examples, classes)
+        pairs = PairSampler(**settings).draw(table.examples, classes)
+        return pairs[np.random.default_rng((settings["seed"], 1)).permutation(len(pairs))]
 
 
 def columns_and_facts(table: ExampleTable, pairs: Pairs) -> tuple[dict[str, Any], dict[str, Any]]:
