@@ -87,12 +87,46 @@ def test_probes_that_are_enrolled_do_not_count(people: Path, call: Call) -> None
     assert (result["copies"], result["mated"], result["others"]) == (20, 30, 150)
 
 
-def test_a_baseline_does_not_beat_itself(people: Path, call: Call) -> None:
-    pl.save(pl.EuclidBaseline(threshold=-1.0), people / "euclid.safetensors")
+@pytest.mark.parametrize("behind", [False, True])
+def test_a_baseline_is_not_compared_with_itself(people: Path, call: Call, behind: bool) -> None:
+    plain = pl.EuclidBaseline(threshold=-1.0)
+    pl.save(pl.Verifier(plain, -1.0) if behind else plain, people / "euclid.safetensors")
     args = ("identify", people / "euclid.safetensors", people / "gallery.csv", people / "probes.parquet", *KNOWN)
-    result = json.loads(call(*args, "--json").stdout)
-    assert result["rates"]["model"] == result["rates"]["euclid"]
-    assert result["verdict"]["verdict"] != "better"
+    shown = call(*args, "--json")
+    result = json.loads(shown.stdout)
+    assert set(result["rates"]) == {"model", "cosine"}
+    assert result["verdict"]["against"] == "cosine"
+    assert "Euclid" not in shown.stderr
+
+
+@pytest.mark.parametrize("asked", ["--fpir", "--threshold"])
+def test_no_rate_of_strangers_is_stated_without_strangers(people: Path, call: Call, asked: str) -> None:
+    """Probes that are the gallery itself do not count; of enrolled people none is a stranger."""
+    args = ("identify", "euclid", people / "gallery.csv")
+    itself = call(*args, people / "gallery.csv", *KNOWN, asked, 0.1, "--json")
+    result = json.loads(itself.stdout)
+    assert (result["mated"], result["others"], result["copies"]) == (0, 0, 20)
+    assert "rates" not in result
+    assert "strangers is taken" not in " ".join(itself.stderr.split())
+    assert "no probe counts" in " ".join(itself.stderr.split())
+    enrolled = set(polars.read_csv(people / "gallery.csv")["person"])
+    probes = polars.read_parquet(people / "probes.parquet")
+    probes.filter(polars.col("person").is_in(enrolled)).write_csv(people / "theirs.csv")
+    theirs = call(*args, people / "theirs.csv", *KNOWN, asked, 0.1, "--json")
+    assert all("fpir" not in rates for rates in json.loads(theirs.stdout)["rates"].values())
+    assert "FPIR" not in theirs.stderr
+
+
+def test_strangers_are_those_that_count_only(people: Path, call: Call) -> None:
+    """A probe that is enrolled under another name has the best score of all, and is no stranger."""
+    enrolled, probes = polars.read_csv(people / "gallery.csv"), polars.read_parquet(people / "probes.parquet")
+    strangers = probes.filter(~polars.col("person").is_in(set(enrolled["person"])))
+    renamed = enrolled.with_columns(polars.lit("nobody").alias("person"), polars.lit("c_") + polars.col("photo"))
+    polars.concat([strangers, renamed.select(strangers.columns)]).write_csv(people / "mixed.csv")
+    args = ("identify", people / "model.safetensors", people / "gallery.csv", people / "mixed.csv", *KNOWN)
+    result = json.loads(call(*args, "--threshold", 0.5, "--json").stdout)
+    assert (result["mated"], result["others"], result["copies"]) == (0, 25, 20)
+    assert result["rates"]["model"]["fpir"] == pytest.approx(by_hand(people, 0.5)["fpir"])
 
 
 def test_one_identity_says_nothing_of_who_wins(people: Path, call: Call) -> None:
@@ -173,6 +207,25 @@ def test_what_a_user_can_mend_is_one_line(people: Path, call: Call, args: list[s
     assert words in result.stderr.splitlines()[-1]
 
 
+def test_a_saved_gallery_that_no_index_searches_is_told_the_way_out(people: Path, call: Call) -> None:
+    """What one error advises, the other does not refuse."""
+    pytest.importorskip("faiss")
+    saved, args = (
+        people / "saved.safetensors",
+        ("identify", "euclid", people / "gallery.csv", people / "probes.parquet"),
+    )
+    call(*args, *KNOWN, "--save-gallery", saved)
+    refused = call("identify", saved, people / "probes.parquet", "--search", "index", code=1).stderr
+    assert "a saved gallery keeps its pooling, so enrol anew" in " ".join(refused.split())
+    assert "--search exact" in " ".join(refused.split())
+    pooled = call("identify", saved, people / "probes.parquet", "--pool", "max", "--search", "index", code=1).stderr
+    assert "enrol anew: MODEL GALLERY PROBES --pool max --save-gallery" in " ".join(pooled.split())
+    call("identify", saved, people / "probes.parquet", "--search", "exact")
+    call(*args, *KNOWN, "--pool", "max", "--save-gallery", saved, "--force")
+    found = call("identify", saved, people / "probes.parquet", "--search", "index", "--json").stdout
+    assert json.loads(found)["search"] == "index"
+
+
 def test_a_ranker_does_not_identify(people: Path, call: Call) -> None:
     X = polars.read_csv(people / "train.csv").select(FEATURES).to_numpy()
     pl.save(pl.PairRanker().fit(pl.Pairs(X, [0, 2], [1, 3]), [1, -1]), people / "ranker.safetensors")
@@ -229,3 +282,24 @@ def test_numbers_of_a_saved_gallery_are_those_of_a_file(people: Path, call: Call
     found = json.loads(call(*args).stdout)
     assert found["mated"] == len(who)
     assert found["rates"]["model"]["rank-1"] == 1.0
+
+
+def test_whole_numbers_are_one_identity_however_they_are_written(people: Path, call: Call) -> None:
+    """A column of numbers with a gap is written with fractions, and nobody becomes a stranger by that."""
+    who = polars.col("person").str.slice(1).cast(polars.Int64)
+    polars.read_csv(people / "gallery.csv").with_columns(who).write_parquet(people / "numbers.parquet")
+    probes = polars.read_parquet(people / "probes.parquet").with_columns(who)
+    probes.write_parquet(people / "whole.parquet")
+    last = polars.int_range(polars.len()) % 2 == 1  # of one person some one way, some the other
+    text = polars.col("person").cast(polars.String)
+    probes.with_columns(polars.col("person").cast(polars.Float64)).write_csv(people / "all.csv")
+    probes.with_columns(polars.when(last).then(text + ".0").otherwise(text)).write_csv(people / "some.csv")
+    one, *others = (
+        json.loads(call("identify", "euclid", people / "numbers.parquet", people / name, *KNOWN, "--json").stdout)
+        for name in ("whole.parquet", "all.csv", "some.csv")
+    )
+    assert (one["mated"], one["others"]) == (30, 25)
+    for other in others:
+        assert (other["mated"], other["others"]) == (30, 25)
+        assert other["rates"] == one["rates"]
+        assert other["verdict"] == one["verdict"]

@@ -342,6 +342,16 @@ def test_a_gallery_of_a_normalised_scorer_and_of_objects() -> None:
         ({"pool": "models"}, "pool='models'"),
         ({"pool": "examples", "examples": list("abcdefg")}, 'no mean; use pool="scores"'),
         ({"model": 3}, "decision_function"),
+        (
+            {"identities": [1.0, 2, 3, np.nan, 5, 6, 7]},
+            r"example 3 is missing \(nan\); name it or leave the example out",
+        ),
+        ({"identities": ["a", "b", np.nan, "d", "e", "f", "g"]}, "example 2 is missing"),
+        ({"identities": ["a", None, "c", "d", "e", "f", "g"]}, r"example 1 is missing \(None\)"),
+        ({"identities": np.array(["a", "b", "c", "d", "e", "f", np.nan], object)}, "example 6 is missing"),
+        ({"identities": np.array(["2026-01-01"] * 6 + ["NaT"], "datetime64[D]")}, "example 6 is missing"),
+        ({"identities": np.array([1, "b", 2, 3, 4, 5, 6], object)}, r"types \(int, str\) .* all of them as text"),
+        ({"identities": np.array([{}] * 7, object)}, r"types \(dict\)"),
     ],
 )
 def test_bad_galleries_are_refused_with_advice(arguments: dict[str, Any], message: str) -> None:
@@ -385,3 +395,60 @@ def test_identities_are_found_by_number_and_by_text(names: Any) -> None:
             gallery.without([strange])
         with pytest.raises(InputError, match="one enrolled identity per probe"):
             gallery.ranks(X[:1], [strange])
+
+
+@pytest.mark.parametrize(
+    "names", [[6, 12], [6.0, 12.0], [6.0, 12.5], ["6", "12"], ["6.0", "12.0"], np.array([6.0, 12.0], object)]
+)
+def test_whole_numbers_are_found_with_and_without_a_fraction(names: Any) -> None:
+    gallery = Gallery(pl.EuclidBaseline(), np.array([[0.0], [5.0]]), names)
+    place = gallery.names.tolist().index(names[0])
+    asked: Any
+    for asked in ([6], [6.0], np.array([6], np.uint64), ["6"], ["6.0"], ["6.00"], np.array([6.0, 6], object)):
+        assert (gallery.places(asked) == place).all()
+    for asked in (6, 6.0, "6", "6.0"):
+        assert len(gallery.without(asked).names) == 1
+    strange = [
+        ["6.5"],
+        [6.5],
+        ["06.0"],
+        ["60"],
+        ["v6.0"],
+        ["6.0.0"],
+        [np.nan],
+        ["nan"],
+        np.array([None, np.nan], object),
+    ]
+    for asked in (*strange, []):
+        assert (gallery.places(asked) == -1).all()
+
+
+def test_who_is_written_just_so_comes_before_the_same_number() -> None:
+    gallery = Gallery(pl.EuclidBaseline(), np.eye(4), ["6", "6.0", "7.0", "nan"])
+    assert gallery.places(["6", "6.0", "6.00", "7", "7.00"]).tolist() == [0, 1, -1, 2, 2]
+    assert gallery.places([6, 7]).tolist() == [0, 2]
+    assert gallery.places([6.0, np.nan]).tolist() == [0, -1]
+    assert gallery.places(["nan"]).tolist() == [3]
+
+
+def test_large_numbers_are_not_mixed_up() -> None:
+    """As floats, 2⁵³ and 2⁵³ + 1 are the same."""
+    names = np.array([2**53, 2**53 + 1], dtype=np.uint64)
+    gallery = Gallery(pl.EuclidBaseline(), np.eye(2), names)
+    assert gallery.places([2**53 + 1, 2**53]).tolist() == [1, 0]
+    with pytest.raises(InputError, match="pass the same"):
+        Gallery(pl.EuclidBaseline(), np.eye(2), [0.5, 1.0]).joined(np.eye(2), names)
+
+
+def test_numbers_join_numbers_of_the_same_value() -> None:
+    X = np.eye(2)
+    for names, more in (([5, 6], [5.0, 7.0]), ([5.0, 6.5], [5, 7]), (np.array([5, 6], np.uint8), [5, 7])):
+        gallery = Gallery(pl.EuclidBaseline(), X, names).joined(X, more)
+        assert gallery.names.tolist() == sorted({*np.asarray(names).tolist(), 5, 7})
+        assert gallery.identities.dtype.kind == np.asarray(names).dtype.kind
+    gallery = Gallery(pl.EuclidBaseline(), X, np.array([5, 6], np.uint64))
+    for wrong in ([5.5, 6.0], [-1, 2], [1e300, 1.0], ["5", "6"]):
+        with pytest.raises(InputError, match=r"identities are uint64, these are .*; pass the same"):
+            gallery.joined(X, wrong)
+    with pytest.raises(InputError, match="example 0 is missing"):
+        gallery.joined(X, [np.nan, 1.0])

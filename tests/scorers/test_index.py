@@ -372,3 +372,18 @@ def test_numbers_are_removed_by_their_text() -> None:
     index = GalleryIndex(pl.Gallery(pl.EuclidBaseline(), X, np.arange(300.0))).remove(["12"])
     assert 12.0 not in index.search(X[[12]], top=5).identities
     assert len(index.gallery.names) == 299
+
+
+@pytest.mark.parametrize("numbers", [np.int64, np.uint16, np.float64])
+@pytest.mark.parametrize("name", [5, 5.0, "5", "5.0"])
+def test_numbers_are_removed_and_enrolled_however_they_are_written(numbers: Any, name: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    index = GalleryIndex(pl.Gallery(pl.EuclidBaseline(), X, np.arange(300, dtype=numbers), how="max"))
+    assert 5 not in index.remove([name]).search(X[[5]], top=5).identities
+    for back in (5.0, 5):
+        index.enrol(X[[5]], [back])
+        assert index.search(X[[5]]).identities.tolist() == [[5]]
+    assert index.gallery.identities.dtype.kind == np.dtype(numbers).kind
+    assert len(index.gallery.names) == 300
+    with pytest.raises(InputError, match="pass the same"):
+        index.enrol(X[:1], ["5"])

@@ -5,6 +5,7 @@ Probes stand left, enrolled examples right. A model has `decision_function(pairs
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,13 +19,17 @@ from pairlearn.examples import check_examples, count_examples, stack_examples, t
 from pairlearn.features import same_features
 from pairlearn.kernels import Linear
 from pairlearn.scorers.scorer import BLOCK, as_scorer, in_parts, score_all
-from pairlearn.types import Examples, Floats, Ints
+from pairlearn.types import Bools, Examples, Floats, Ints
 from pairlearn.words import counted
 
 POOLINGS = {"examples": ("mean", "direction"), "scores": ("mean", "max")}
 """What may be pooled, and how."""
 TILE = 2**14
 """Examples of the gallery that many probes are compared with at once."""
+WHOLE = re.compile(r"(0|-?[1-9][0-9]*)\.0+")
+"""A whole number that was written as one with a fraction, as by pandas in a column with gaps."""
+WIDEST = {"i": np.int64, "u": np.uint64, "f": np.float64}
+"""The type that numbers of this kind fit into."""
 
 
 class Matches(NamedTuple):
@@ -58,11 +63,8 @@ class Gallery:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "examples", check_examples(same_features(self.model, self.examples)))
-        object.__setattr__(self, "identities", np.asarray(self.identities))
+        object.__setattr__(self, "identities", _checked(self.identities, count_examples(self.examples)))
         as_scorer(self.model)
-        n = count_examples(self.examples)
-        if self.identities.shape != (n,) or n == 0:
-            raise InputError(f"give one identity per example, {n} > 0, got shape {self.identities.shape}")
         if self.how not in POOLINGS.get(self.pool, ()):
             raise InputError(f"pool={self.pool!r} with how={self.how!r} is unknown; choose from {POOLINGS}")
         if self.pool == "examples" and not (sparse.issparse(self.examples) or isinstance(self.examples, np.ndarray)):
@@ -135,18 +137,24 @@ class Gallery:
     def places(self, identities: Any) -> Ints:
         """The place of each of these among `names`, −1 where it is not enrolled.
 
-        Numbers are found by their text as well, which is what a file has of them.
+        Numbers are found by their text as well, which is what a file has of them, and whole ones with a fraction of
+        zeros too, as "12.0", unless several identities could be meant; who is written just so comes first.
 
         >>> import pairlearn as pl
-        >>> Gallery(pl.EuclidBaseline(), np.eye(3), [7, 12, 101]).places(["101", "12", "8"]).tolist()
+        >>> Gallery(pl.EuclidBaseline(), np.eye(3), [7, 12, 101]).places(["101", "12.0", "8"]).tolist()
         [2, 1, -1]
         """
         names, asked = self.names, np.asarray(identities)
-        if names.dtype.kind != asked.dtype.kind and not {names.dtype.kind, asked.dtype.kind} <= set("iuf"):
-            names, asked = _as_text(names), _as_text(asked)
-        order = np.argsort(names, kind="stable")
-        found = order[np.minimum(np.searchsorted(names, asked, sorter=order), len(names) - 1)]
-        return np.where(names[found] == asked, found, -1)
+        one = asked.ravel()
+        if names.dtype.kind == one.dtype.kind and one.dtype.kind in "biufmM":
+            return _only(names, one).reshape(asked.shape)
+        lacking, names, one = _lacking(one), _as_text(names), _as_text(one)
+        found = _only(names, one)
+        rest = np.flatnonzero(found < 0)
+        if _pointed(names).any() or _pointed(one[rest]).any():
+            found[rest] = _only(_plain(names), _plain(one[rest]))
+        found[lacking] = -1
+        return found.reshape(asked.shape)
 
     def best(self, scores: Floats, top: int) -> Matches:
         """The `top` identities of every row of a block of scores."""
@@ -159,11 +167,8 @@ class Gallery:
         shapes = (getattr(table, "shape", (0,))[1:] for table in (self.examples, more.examples))
         if len(set(shapes)) > 1 or type(self.examples) is not type(more.examples):
             raise InputError("these examples are not like those of the gallery; pass rows with the same features")
-        if self.identities.dtype.kind != more.identities.dtype.kind:  # as one array, 7 and "7" would be the same
-            raise InputError(
-                f"identities are {self.identities.dtype}, these are {more.identities.dtype}; pass the same"
-            )
-        both = (np.concatenate([self.identities, more.identities]), stack_examples(self.examples, more.examples))
+        names = _as_kind(more.identities, self.identities.dtype)
+        both = (np.concatenate([self.identities, names]), stack_examples(self.examples, more.examples))
         return replace(self, identities=both[0], examples=both[1])
 
     def without(self, identities: Any) -> Gallery:
@@ -214,10 +219,96 @@ class Gallery:
         return np.add.reduceat(scores, starts, axis=-1) / np.diff(starts, append=scores.shape[-1])
 
 
+# --------------------------------------------------------------------------- identities
+
+
+def _checked(identities: Any, n: int) -> np.ndarray[Any, Any]:
+    """One identity per example that can be told from others, or what is wrong with them."""
+    names = np.asarray(identities)
+    if names.shape != (n,) or n == 0:
+        raise InputError(f"give one identity per example, {n} > 0, got shape {names.shape}")
+    # NumPy makes text of a NaN beside text, so that it must be looked for before.
+    lacking = _lacking(identities if names.dtype.kind == "U" and isinstance(identities, (list, tuple)) else names)
+    if lacking.any():
+        row = int(lacking.argmax())
+        raise InputError(f"the identity of example {row} is missing ({names[row]}); name it or leave the example out")
+    if names.dtype.kind == "O":
+        try:
+            np.unique(names)
+        except TypeError as error:
+            kinds = ", ".join(sorted({type(name).__name__ for name in names}))
+            raise InputError(
+                f"identities of different or unordered types ({kinds}) cannot be sorted; pass all of them as text: "
+                "[str(name) for name in identities]"
+            ) from error
+    return names
+
+
+def _lacking(identities: Any) -> Bools:
+    """Which of these are no identity: None, NaN and the like."""
+    if isinstance(identities, np.ndarray) and identities.dtype.kind != "O":
+        return np.asarray(np.not_equal(identities, identities))
+    return np.array([_is_lacking(value) for value in identities], dtype=bool)
+
+
+def _is_lacking(value: Any) -> bool:
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # pandas.NA refuses to be true or false
+        return True
+
+
+def _only(names: np.ndarray[Any, Any], asked: np.ndarray[Any, Any]) -> Ints:
+    """The place of each of these among some names, −1 where there is none or more than one."""
+    order = np.argsort(names, kind="stable")
+    first, last = (np.searchsorted(names, asked, side=side, sorter=order) for side in ("left", "right"))
+    return np.where(last - first == 1, order[np.minimum(first, len(names) - 1)], -1)
+
+
 def _as_text(identities: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Names or numbers as text; whole numbers without a point, whatever holds them."""
-    whole = identities.dtype.kind == "f" and bool((identities == np.rint(identities)).all())
-    return (identities.astype(np.int64) if whole else identities).astype(str)
+    text = identities.astype(str)
+    if identities.dtype.kind == "f":
+        whole = (identities == np.rint(identities)) & (np.abs(identities) < 2.0**63)
+        text[whole] = identities[whole].astype(np.int64).astype(str)
+    return text
+
+
+def _pointed(texts: np.ndarray[Any, Any]) -> Bools:
+    """Which of these may be whole numbers with a fraction of zeros."""
+    return np.asarray((np.strings.find(texts, ".") >= 0) & np.strings.endswith(texts, "0"))
+
+
+def _plain(texts: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The same with whole numbers without a point.
+
+    >>> _plain(np.array(["6.0", "06.0", "6.5", "-12.00", "v1.0"])).tolist()
+    ['6', '06.0', '6.5', '-12', 'v1.0']
+    """
+    plain = texts.copy()
+    for place in np.flatnonzero(_pointed(texts)):
+        number = WHOLE.fullmatch(str(texts[place]))
+        plain[place] = texts[place] if number is None else number[1]
+    return plain
+
+
+def _as_kind(identities: np.ndarray[Any, Any], known: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """More identities in the kind of those that are known: 5.0 where these are integers, but not "5"."""
+    kinds = {identities.dtype.kind, known.kind}
+    if len(kinds) == 1:
+        return identities
+    if kinds <= set(WIDEST):
+        with np.errstate(invalid="ignore"):
+            numbers = identities.astype(WIDEST[known.kind])
+        if (_as_text(numbers) == _as_text(identities)).all():
+            return numbers
+    # As one array, 7 and "7" would be the same.
+    raise InputError(f"identities are {known}, these are {identities.dtype}; pass the same")
+
+
+# --------------------------------------------------------------------------- scores
 
 
 def largest_columns(scores: Floats, top: int) -> Ints:

@@ -172,7 +172,7 @@ class GalleryIndex:
         Cells are learnt anew when the gallery has doubled, or when someone lies beyond what they were made for.
         """
         gallery = self.gallery.joined(examples, identities)
-        codes = np.unique(np.searchsorted(gallery.names, np.asarray(identities)))
+        codes = np.unique(gallery.places(identities))
         rows, owners = self._rows(gallery, codes)
         beyond = self._lift.heights(rows).max() > self._lift.level
         if beyond or len(gallery.identities) > 2 * self._learnt_from:
@@ -209,8 +209,9 @@ class GalleryIndex:
         form = bilinear(gallery.model)
         if not form.whole and gallery.how == "mean" and gallery.pool == "scores" and gallery.sizes.max() > 1:
             raise InputError(
-                'means of distances are not searched; pass how="max" (--pool max) or pool="examples" (--pool '
-                f"mean-example), or {ADVICE}"
+                'means of distances are not searched; pass how="max" or pool="examples" when the gallery is made '
+                "(MODEL GALLERY PROBES with --pool max or mean-example: a saved gallery keeps its pooling, so enrol "
+                f"anew), or {ADVICE}"
             )
         rng = np.random.default_rng(0)
         some = np.sort(rng.permutation(count_examples(gallery.compared))[:SAMPLE])

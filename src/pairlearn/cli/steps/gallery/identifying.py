@@ -79,7 +79,10 @@ def enrol(
         if probes is not None:
             raise InputError(f"{model} is a gallery of {counted(len(machine.names), 'identity')}: give PROBES only")
         if pool is not None:
-            raise InputError(f"{model} is a gallery, which keeps how it was pooled: leave --pool out, or enrol anew")
+            raise InputError(
+                f"{model} is a gallery, which keeps how it was pooled: leave --pool out, "
+                f"or enrol anew: MODEL GALLERY PROBES --pool {pool} --save-gallery …"
+            )
         return Enrolled(machine, about, learnt_from(about, "gallery"), columns), gallery
     if probes is None:
         raise InputError(f"{model} is {title_of(machine)}, not a saved gallery: give GALLERY and PROBES")
@@ -206,11 +209,20 @@ def columns_of(gallery: pl.Gallery, probes: ExampleTable, found: Found) -> dict[
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Which probes count: of enrolled identities, and of others; probes that are enrolled themselves are neither."""
+    """Which probes count: of enrolled identities, and of others; probes that are enrolled themselves are neither.
+
+    `truth` is the place of the identity of every probe among the names of the gallery.
+    """
 
     mated: Bools
     others: Bools
     copies: Ints
+    truth: Ints
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many there are of each."""
+        return {"mated": int(self.mated.sum()), "others": int(self.others.sum()), "copies": len(self.copies)}
 
 
 def judged(gallery: pl.Gallery, probes: ExampleTable) -> Judged:
@@ -219,16 +231,19 @@ def judged(gallery: pl.Gallery, probes: ExampleTable) -> Judged:
     each = [Pairs(table, *[np.arange(len(table))] * 2) for table in tables]
     copies = find_leaks(*each).examples
     counts = ~np.isin(np.arange(len(probes.ids)), copies)
-    mated = truth_of(gallery, probes) >= 0
-    return Judged(mated & counts, ~mated & counts, copies)
+    truth = truth_of(gallery, probes)
+    return Judged((truth >= 0) & counts, (truth < 0) & counts, copies, truth)
 
 
-def _of_strangers(run: Run, console: Any, found: Found, threshold: float | None) -> dict[str, Any]:
-    """All that can be said when no probe is enrolled: how many of them are taken for somebody."""
-    run.warn("no probe is of an enrolled identity, so nobody can be recognised or missed")
+def _of_strangers(run: Run, console: Any, found: Found, of: Judged, threshold: float | None) -> dict[str, Any]:
+    """All that can be said when nobody enrolled is looked for: how many strangers are taken for somebody."""
+    if not of.others.any():
+        run.warn("no probe counts, so there are no rates; give other examples than those of the gallery")
+        return {}
+    run.warn("no probe that counts is of an enrolled identity, so nobody can be recognised or missed")
     if threshold is None:
         return {}
-    fpir = float((found.scores[:, 0] >= threshold).mean())
+    fpir = float((found.scores[of.others, 0] >= threshold).mean())
     say(console, f"FPIR {percent(fpir)}: this share of strangers is taken for somebody")
     return {"rates": {MODEL: {"fpir": fpir}}}
 
@@ -259,7 +274,7 @@ def _hits(found: Found, judged: Judged, threshold: float = -np.inf) -> Bools:
     return np.asarray((found.ranks == 1) & (found.scores[:, 0] >= threshold))[judged.mated]
 
 
-def verdict_of(systems: Mapping[str, Found], judged: Judged, probes: ExampleTable) -> dict[str, Any] | None:
+def verdict_of(systems: Mapping[str, Found], judged: Judged) -> dict[str, Any] | None:
     """Rank 1 of the model beside the best baseline, with limits over identities; None without a baseline."""
     hits = {name: _hits(found, judged).astype(float) for name, found in systems.items()}
     own = hits.pop(MODEL)
@@ -267,7 +282,7 @@ def verdict_of(systems: Mapping[str, Found], judged: Judged, probes: ExampleTabl
         return None
     best = max(hits, key=lambda name: hits[name].mean())
     gain = own - hits[best]
-    _, unit = np.unique(np.array(probes.classes)[judged.mated], return_inverse=True)
+    _, unit = np.unique(judged.truth[judged.mated], return_inverse=True)
     mean, limit, n = float(gain.mean()), SURE * _error(gain, unit), int(unit.max()) + 1
     relation = "better" if mean > limit else "worse" if mean < -limit else "tied"
     relation = "too few" if n < FEWEST else relation
@@ -311,14 +326,13 @@ def show(run: Run, known: Enrolled, probes: ExampleTable, systems: Mapping[str, 
     of = judged(known.gallery, probes)
     _show_counts(run, probes, of)
     if not of.mated.any():
-        return result | _of_strangers(run, console, systems[MODEL], threshold)
+        return result | of.counts | _of_strangers(run, console, systems[MODEL], of, threshold)
     rates = rates_of(systems, of, threshold)
     console.print(_rates_table(rates))
-    verdict = verdict_of(systems, of, probes)
+    verdict = verdict_of(systems, of)
     if verdict is not None:
         say(console, verdict["words"])
-    counts = {"mated": int(of.mated.sum()), "others": int(of.others.sum()), "copies": len(of.copies)}
-    return {**result, **counts, "rates": rates, "verdict": verdict}
+    return {**result, **of.counts, "rates": rates, "verdict": verdict}
 
 
 def _warn_of_size(run: Run, gallery: pl.Gallery) -> None:

@@ -41,12 +41,13 @@ class Found:
 def search_all(
     run: Run, gallery: pl.Gallery, probes: ExampleTable, top: int, way: str
 ) -> tuple[dict[str, Found], dict[str, Any]]:
-    """The search by the model and, where identities of probes are known, by the untrained baselines; and how."""
+    """The search by the model and, where identities of probes are known, by other, untrained models; and how."""
     systems = {MODEL: gallery}
     if probes.classes is not None:
         parts = (gallery.examples, gallery.identities, gallery.pool, gallery.how)
         plain = getattr(gallery.model, "model", gallery.model)
-        systems |= {name: pl.Gallery(baseline, *parts) for name, baseline in baselines(plain).items()}
+        rivals = {name: rival for name, rival in baselines(plain).items() if type(rival) is not type(plain)}
+        systems |= {name: pl.Gallery(rival, *parts) for name, rival in rivals.items()}
     indexes = _indexes(run, systems, len(probes.ids), way)
     truth = truth_of(gallery, probes)
     with _progress(len(systems) * len(probes.ids)) as advance:
