@@ -222,9 +222,7 @@ def training_of(about: Mapping[str, Any]) -> Mapping[str, Any]:
     >>> training_of({"command": "decide", "made_from": {"command": "fit"}})
     {'command': 'fit'}
     """
-    while about.get("command") in ("decide", "distil") and about.get("made_from"):
-        about = about["made_from"]
-    return about
+    return _behind(about, "decide", "distil")
 
 
 def inputs_learnt_from(about: Mapping[str, Any]) -> dict[str, Any]:
@@ -235,9 +233,15 @@ def inputs_learnt_from(about: Mapping[str, Any]) -> dict[str, Any]:
 
 def decided_by(about: Mapping[str, Any]) -> dict[str, Any]:
     """The file of pairs that the threshold of a model was set by; empty if there is none."""
-    while about.get("command") == "distil" and about.get("made_from"):
-        about = about["made_from"]
+    about = _behind(about, "distil")
     return dict(about.get("inputs", {}).get("pairs", {})) if about.get("command") == "decide" else {}
+
+
+def _behind(about: Mapping[str, Any], *commands: str) -> Mapping[str, Any]:
+    """What a model was made from by these commands, one after the other."""
+    while about.get("command") in commands and about.get("made_from"):
+        about = about["made_from"]
+    return about
 
 
 def known_ids(about: Mapping[str, Any]) -> tuple[str, ...] | None:

@@ -73,7 +73,7 @@ def sample(
     )
     columns, facts = sampling.columns_and_facts(table, found)
     run.note(sampling.in_words(facts))
-    listed = {name: column.tolist() for name, column in columns.items()} if str(out) == "-" else {}
+    listed = {name: column.tolist() for name, column in columns.items()} if as_json and str(out) == "-" else {}
     run.deliver(out, columns, f"{len(found):,} pairs", facts, {"out": str(out), **listed})
 
 

@@ -142,9 +142,9 @@ def predict(
     machine, about = ranking.ranker_of(run, model)
     known = ranking.known_examples(run, model, about, examples, table_options.columns())
     given = ranking.preferences(run, pairs, left_column, right_column, label_column, role="pairs")
-    learnt = inputs_learnt_from(about).get("preferences", {})
-    if learnt.get("sha256") == run.inputs["pairs"]["sha256"]:
-        run.warn(scoring.FLATTERING.format(learnt["file"]))
+    source = scoring.file_in_common(run, inputs_learnt_from(about))
+    if source is not None:
+        run.warn(scoring.FLATTERING.format(source))
     scoring.score_and_write(run, machine, about, scoring.Tested(given, given.on(known)), out)
 
 

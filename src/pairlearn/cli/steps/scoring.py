@@ -52,6 +52,16 @@ class Tested:
         return Scores(values, labels, *sides, *(self.classes[side] for side in sides))
 
 
+def file_in_common(run: Run, learnt: Mapping[str, Any], role: str = "pairs") -> str | None:
+    """The file that pairs and training have in common, known by the hash of its content.
+
+    A model that was learnt without a table of pairs has learnt from all pairs of its examples.
+    """
+    known = next((name for name in ("pairs", "preferences") if name in learnt), "examples")
+    own = run.inputs["examples" if known == "examples" else role]["sha256"]
+    return learnt[known]["file"] if own == learnt.get(known, {}).get("sha256") else None
+
+
 @dataclass(frozen=True, eq=False)
 class Tables:
     """Examples to join pairs to, left and right, and the names of the columns of pairs."""
@@ -63,13 +73,8 @@ class Tables:
     decided: Mapping[str, Any] = field(default_factory=dict)
 
     def learnt_from(self, run: Run, role: str = "pairs") -> str | None:
-        """The file that these pairs and the training have in common, known by the hash of its content.
-
-        A model that was learnt without a table of pairs has learnt from all pairs of its examples.
-        """
-        known = next((name for name in ("pairs", "preferences") if name in self.learnt), "examples")
-        own = run.inputs["examples" if known == "examples" else role]["sha256"]
-        return self.learnt[known]["file"] if own == self.learnt.get(known, {}).get("sha256") else None
+        """The file that these pairs and the training have in common."""
+        return file_in_common(run, self.learnt, role)
 
     def refuse_training(self, run: Run) -> None:
         """A threshold that was set by what the model was learnt from promises nothing about others."""
